@@ -43,7 +43,7 @@ check: toolchain build-packages lint  ## before a commit: style, layers, debug b
 	SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH=8 .build/debug/watchboxPackageTests.xctest --testing-library swift-testing \
 		--skip "$$(python3 Tests/Rigs/gate/parts.py)" | sed -e '/^✔ Test run/b' -e '/^\(◇\|↳\|✔\)/d'
 
-test: toolchain build-packages test-packages vm-packages python-peers  ## what CI runs: style, builds without warnings, all tests, foreign peers
+test: toolchain build-packages test-packages vm-packages python-peers  ## what CI runs: style, builds without warnings, all tests, third-party peers
 	Tests/Rigs/gate/run --swift $(SWIFT) $(if $(STRICT),--strict)
 
 test-systemd: toolchain build-packages test-packages  ## of these, the real units and programs under a real systemd, in a box of namespaces
@@ -96,7 +96,7 @@ build-packages:
 test-packages:
 	@Tests/Rigs/require-debian $(TEST_PACKAGES)
 
-# A machine that cannot have QEMU says so in one line when the guest is wanted.
+# A machine that cannot have QEMU says so in one line when the guest is asked for.
 vm-packages:
 	@Tests/Rigs/require-debian $(VM_PACKAGES) || true
 

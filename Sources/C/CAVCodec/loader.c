@@ -58,7 +58,7 @@ static const struct {
     [WB_LIBRARY_AVFORMAT] = {"avformat", LIBAVFORMAT_VERSION_MAJOR},
 };
 
-// Keeps errors, and nothing else, for the sentence that the caller will write.
+// Keeps errors, and nothing else, for the message that the caller will write.
 static void keep_log(void *object, int level, const char *format, va_list arguments) {
     (void)object;
     if ((level & 0xff) > AV_LOG_ERROR) return;

@@ -40,7 +40,7 @@ static inline int watchbox_systemd_load(void) {
 
 // MARK: sd-bus. All return a negative errno on failure, as sd-bus does.
 
-/// Begins to connect; what is sent before the bus has greeted waits in sd-bus' queue. Nobody is ever asked for a
+/// Begins to connect; what is sent before the bus has greeted waits in sd-bus' queue. There is never a prompt for a
 /// password on behalf of this connection.
 static inline int watchbox_bus_open(const char *address, sd_bus **result) {
     sd_bus *bus = NULL;
@@ -62,7 +62,7 @@ static inline void watchbox_bus_close(sd_bus *bus) {
     WATCHBOX_SD(sd_bus_close_unref)(bus);
 }
 
-/// 1 when something was done, 0 when there is nothing to do now. `*message` is what nobody in sd-bus claimed: replies
+/// 1 when something was done, 0 when there is nothing to do now. `*message` is what sd-bus itself did not claim: replies
 /// to `watchbox_bus_send`, and signals; to be given back with `watchbox_message_unref`.
 static inline int watchbox_bus_process(sd_bus *bus, sd_bus_message **message) {
     *message = NULL;

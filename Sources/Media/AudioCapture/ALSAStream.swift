@@ -92,7 +92,7 @@ final class ALSAStream: CaptureStream {
             rate: Int(rate), channels: Int(channels), format: format, period: Int(period), buffer: Int(buffer))
     }
 
-    /// Narrows all that the device can to what is wanted, or the nearest.
+    /// Narrows all that the device can to what is requested, or the nearest.
     private static func choose(
         _ pcm: OpaquePointer, _ parameters: OpaquePointer, _ configuration: AudioCaptureConfiguration, _ note: ALSANote,
         isSizing: Bool = true
@@ -141,7 +141,7 @@ final class ALSAStream: CaptureStream {
     func resume() -> Int { asking { Int(watchbox_pcm_resume(pcm)) } }
 
     func read(into bytes: UnsafeMutableRawBufferPointer, frames: Int) -> Int {
-        // Checked here because libasound cannot: it is told a count of frames and no size.
+        // Checked here because libasound cannot: it gets a count of frames and no size.
         let room = min(max(frames, 0), bytes.count / shape.bytesPerFrame)
         return asking { watchbox_pcm_read(pcm, bytes.baseAddress, UInt(room)) }
     }

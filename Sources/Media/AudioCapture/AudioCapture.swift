@@ -100,22 +100,22 @@ public final class AudioCapture {
 
     /// Waits up to 100 ms for audio; nil: nothing yet, or stopped. At most 100 ms of audio at once.
     ///
-    /// Lost samples and a sleep of the device are mended and counted; the first block after that says so.
+    /// Lost samples and a sleep of the device are repaired and counted; the first block after that says so.
     ///
-    /// - Throws: what only a new `AudioCapture` can mend: `.disconnected`, `.stream`, `.silent`.
+    /// - Throws: what only a new `AudioCapture` can fix: `.disconnected`, `.stream`, `.silent`.
     public func read() throws(AudioCaptureError) -> AudioBlock? {
         guard !isStopped else { return nil }
         if isResuming { return try afterResume(stream.resume()) }
         if freeRun != nil { return try readFree() }
         let waited = stream.wait(milliseconds: Self.longestWait)
-        if waited < 0 { return try mended("snd_pcm_wait", waited) }
+        if waited < 0 { return try recovered("snd_pcm_wait", waited) }
         if waited == 0 { return try act(on: recovery.waited(milliseconds: Int(Self.longestWait))) }
         let position = stream.position()
         let now = clock.now
-        if position.available < 0 { return try mended("snd_pcm_avail", position.available) }
+        if position.available < 0 { return try recovered("snd_pcm_avail", position.available) }
         let instant = position.instant(shape: stream.shape, now: now)
         let count = take(max(position.available, 1))
-        guard count > 0 else { return try mended("snd_pcm_readi", count) }
+        guard count > 0 else { return try recovered("snd_pcm_readi", count) }
         // The last resort against a device that would keep this thread busy for ever.
         if FreeRun.isRecognised(shape: stream.shape, frames: frames, sinceStart: now - begin, head: 2) {
             freeRun = FreeRun(shape: stream.shape, begin: now)
@@ -135,17 +135,17 @@ public final class AudioCapture {
         guard var run = freeRun else { return nil }
         clock.sleep(until: run.due(now: clock.now))
         let count = take(run.blockFrames)
-        guard count > 0 else { return try mended("snd_pcm_readi", count) }
+        guard count > 0 else { return try recovered("snd_pcm_readi", count) }
         let instant = run.taken(count)
         freeRun = run
         return block(count, instant)
     }
 
     /// Frames that are in `bytes` now; not positive on failure.
-    private func take(_ wanted: Int) -> Int {
+    private func take(_ requested: Int) -> Int {
         let shape = stream.shape
         return bytes.withUnsafeMutableBytes { buffer in
-            let frames = min(wanted, buffer.count / shape.bytesPerFrame)
+            let frames = min(requested, buffer.count / shape.bytesPerFrame)
             // The file plugin counts frames behind the end of its file, and does not write them.
             if freeRun != nil { buffer.initializeMemory(as: UInt8.self, repeating: 0) }
             return min(stream.read(into: buffer, frames: frames), frames)
@@ -163,10 +163,10 @@ public final class AudioCapture {
         return AudioBlock(samples: samples, instant: instant, isAfterRestart: isAfterRestart)
     }
 
-    // MARK: mending
+    // MARK: repair
 
     /// `result` is what `call` returned: a negative errno, or 0 for a read without samples.
-    private func mended(_ call: String, _ result: Int) throws(AudioCaptureError) -> AudioBlock? {
+    private func recovered(_ call: String, _ result: Int) throws(AudioCaptureError) -> AudioBlock? {
         let number: Int32 = result == 0 ? EAGAIN : Int32(clamping: -result)
         return try act(on: recovery.failed(call, number))
     }
@@ -180,9 +180,9 @@ public final class AudioCapture {
             isResuming = false
             isAfterRestart = true
             let prepared = stream.prepare()
-            if prepared < 0 { return try mended("snd_pcm_prepare", prepared) }
+            if prepared < 0 { return try recovered("snd_pcm_prepare", prepared) }
             let started = stream.start()
-            return started < 0 ? try mended("snd_pcm_start", started) : nil
+            return started < 0 ? try recovered("snd_pcm_start", started) : nil
         case .resume:
             isResuming = true
             return try afterResume(stream.resume())
@@ -197,7 +197,7 @@ public final class AudioCapture {
             isAfterRestart = true
             return nil
         }
-        return try mended("snd_pcm_resume", result)
+        return try recovered("snd_pcm_resume", result)
     }
 
     private func error(_ failure: StreamRecovery.Failure) -> AudioCaptureError {

@@ -25,7 +25,7 @@ public enum AudioCaptureError: Error, Equatable, Sendable {
 }
 
 extension AudioCaptureError: CustomStringConvertible {
-    /// What happened, a sentence.
+    /// What happened, as a message.
     public var what: String {
         switch self {
         case .noLibrary: "There is no audio: ALSA's library is missing."
@@ -41,7 +41,7 @@ extension AudioCaptureError: CustomStringConvertible {
         }
     }
 
-    /// Why, a sentence.
+    /// Why, as a message.
     public var why: String {
         switch self {
         case .noLibrary: "libasound.so.2 cannot be loaded."
@@ -60,7 +60,7 @@ extension AudioCaptureError: CustomStringConvertible {
         }
     }
 
-    /// What to do next, a sentence.
+    /// What to do next, as a message.
     public var hint: String {
         switch self {
         case .noLibrary: "Install the package libasound2 (Debian 12) or libasound2t64 (Debian 13)."

@@ -2,9 +2,9 @@
 /// second, none missing, none twice.
 ///
 /// An audio card's clock is not the machine's: 50 ppm are usual, 500 ppm happen, and 50 ppm are 4 s in a day. The
-/// blocks' instants, which jitter by milliseconds, tell how far the audio has run away; a control loop
+/// blocks' instants, which jitter by milliseconds, show how far the audio has run away; a control loop
 /// (proportional-integral, critically damped, its speed 0.1 rad/s) changes the step of a resampler by so little that
-/// nobody hears it, and takes the jitter out of the instants on the way. What is too far away for that is lost or
+/// it is inaudible, and takes the jitter out of the instants on the way. What is too far away for that is lost or
 /// doubled audio: silence is put in, or samples are cut.
 public struct AudioTimeline: Sendable {
     /// Audio that follows the one before without a gap, but for a jump.
@@ -97,7 +97,7 @@ public struct AudioTimeline: Sendable {
         var error = Self.difference(block.instant, expected)
         error = error.addingReportingOverflow(offset).overflow ? error : error + offset
         self.error = error
-        switch placement.judge(error: error, isAfterRestart: isAfterRestart) {
+        switch placement.classify(error: error, isAfterRestart: isAfterRestart) {
         case .regular:
             loop.update(error: Double(error) / 1e9, seconds: Double(count) / Double(inputRate))
             return emit(samples[...], count: count)

@@ -1,4 +1,4 @@
-/// Tells jitter and drift, which a resampler mends, from audio that is missing or came twice.
+/// Tells jitter and drift, which a resampler corrects, from audio that is missing or came twice.
 struct BlockPlacement {
     enum Verdict: Equatable {
         case regular
@@ -28,7 +28,7 @@ struct BlockPlacement {
     private var isSettling = false
 
     /// `error`: the block's instant less its place, nanoseconds.
-    mutating func judge(error: Int64, isAfterRestart: Bool) -> Verdict {
+    mutating func classify(error: Int64, isAfterRestart: Bool) -> Verdict {
         if isAfterRestart { isSettling = true }
         lateInARow = error > Self.suspicious ? lateInARow + 1 : 0
         earlyInARow = error < -Self.suspicious ? earlyInARow + 1 : 0

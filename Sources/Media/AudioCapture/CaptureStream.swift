@@ -33,7 +33,7 @@ struct StreamShape: Equatable {
     }
 }
 
-/// Where a stream is, in the driver's words. Nothing here is to be trusted.
+/// Where a stream is, according to the driver. Nothing here is to be trusted.
 struct StreamPosition: Equatable {
     /// Frames that can be read; a negative errno where that failed.
     var available: Int

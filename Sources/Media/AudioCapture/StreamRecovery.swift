@@ -29,7 +29,7 @@ struct StreamRecovery {
     /// Without a sample.
     private var silentMilliseconds = 0
 
-    private static let patience = 5
+    private static let maxRestarts = 5
     private static let maxSilence = 3000
 
     /// Samples came.
@@ -69,7 +69,7 @@ struct StreamRecovery {
 
     private mutating func restarted(_ call: String, _ number: Int32) -> Action {
         restartsInVain += 1
-        guard restartsInVain <= Self.patience else { return .giveUp(.faulty(call: call, errno: number)) }
+        guard restartsInVain <= Self.maxRestarts else { return .giveUp(.faulty(call: call, errno: number)) }
         restarts += 1
         return .restart
     }

@@ -8,7 +8,7 @@ internal import Platform
 internal import Synchronization
 internal import VideoCodec
 
-/// The audio beside a camera's pictures: captured, brought onto the frames' clock, and encoded, on a thread of its
+/// The audio that goes with a camera's frames: captured, brought onto the frames' clock, and encoded, on a thread of its
 /// own. An audio device that is away is waited for, and never holds the frames up.
 final class AudioTrack: Sendable {
     /// AAC-LC begins this much earlier than what is heard: one frame at 48 kHz.
@@ -57,18 +57,18 @@ final class AudioTrack: Sendable {
 
     private func run() {
         var track: EncodedTrack?
-        var told: String?
+        var reported: String?
         while !state.clock.isStopped {
             do {
                 try capture(&track) {
-                    guard told != nil else { return }
-                    told = nil
+                    guard reported != nil else { return }
+                    reported = nil
                     logger.notice("the audio of \(name) is there again")
                 }
             } catch {
                 let reason = "\(error)"
-                if reason != told {
-                    told = reason
+                if reason != reported {
+                    reported = reason
                     missing(reason)
                 }
             }
@@ -79,7 +79,7 @@ final class AudioTrack: Sendable {
     /// Until the source stops or the device fails.
     private func capture(_ track: inout EncodedTrack?, began: () -> Void) throws {
         let device = try AudioCapture(
-            AudioCaptureConfiguration(device: name, channels: state.wanted.withLock(\.device.isMono) ? 1 : 2))
+            AudioCaptureConfiguration(device: name, channels: state.requested.withLock(\.device.isMono) ? 1 : 2))
         defer { device.stop() }
         let encoded: EncodedTrack
         if let track {
@@ -90,11 +90,11 @@ final class AudioTrack: Sendable {
             track = encoded
             deliver(.audioFormat(encoded.format))
         }
-        var isTold = false
+        var isReported = false
         while !state.clock.isStopped {
             guard let block = try device.read() else { continue }
-            if !isTold {
-                isTold = true
+            if !isReported {
+                isReported = true
                 began()
             }
             for unit in try encoded.units(of: block, state) { deliver(.accessUnit(unit)) }

@@ -19,7 +19,7 @@ final class CaptureRun {
     private let deliver: @Sendable (MediaEvent) -> Void
     private let encodingStage: EncodingStage
 
-    private var wanted: SharedState.Wanted
+    private var requested: SharedState.Requested
     private var session = CaptureSession()
     private var clock = DriverClock()
     private var wallClock = WallClock()
@@ -40,7 +40,7 @@ final class CaptureRun {
     private var refusal: DeviceRefusal
     private let mustEnd: @Sendable (CodedError) -> Void
     private var isOver = false
-    private var told: SourceFault?
+    private var reported: SourceFault?
 
     /// What this run itself counts.
     struct FrameCounters {
@@ -55,7 +55,7 @@ final class CaptureRun {
     private static let maxUnreadable = 3
     private static let maxUnreadableTime: UInt64 = 2_000_000_000
     /// Milliseconds of waiting for a frame: stops and changes are seen between.
-    private static let patience = 100
+    private static let timeout = 100
 
     init(
         state: SharedState, camera: String, durationLimit: Double?, logger: Logger, calls: any DeviceCalls,
@@ -70,10 +70,10 @@ final class CaptureRun {
         self.root = root
         self.deliver = deliver
         self.mustEnd = mustEnd
-        // Beside what it knows of encoders: both are kept for the next process of this boot.
-        let memory = state.wanted.withLock { $0.device.encoderMemoryFile }
+        // Next to what it knows of encoders: both are kept for the next process of this boot.
+        let memory = state.requested.withLock { $0.device.encoderMemoryFile }
         refusal = DeviceRefusal(markFile: memory.map { "\($0).refused" })
-        wanted = state.wanted.withLock { $0 }
+        requested = state.requested.withLock { $0 }
         encodingStage = EncodingStage(
             state: state, camera: camera, logger: logger, calls: calls, root: root, machine: machine,
             mustEnd: mustEnd)
@@ -106,14 +106,14 @@ final class CaptureRun {
     private func openCamera() throws(SourceFault) {
         close()
         // What was changed while there was no frame counts as well.
-        wanted = state.wanted.withLock { $0 }
+        requested = state.requested.withLock { $0 }
         let path = try currentPath()
         do throws(CaptureError) {
             let device = try CaptureDevice(path: path, calls: calls, root: root)
             // Between the look and the opening another one may have come.
             if let identity, !isPort, !identity.isSame(as: device.node) { throw .disconnected }
             setControls(of: device)
-            let setup = try device.negotiate(wanted.device.captureRequest)
+            let setup = try device.negotiate(requested.device.captureRequest)
             let nodes = CaptureNodes.find(root: root, calls: calls, isOpening: false)
             identity = identity?.enriched(by: device.node) ?? CaptureIdentity(device.node, among: nodes)
             identity?.seen(nodes)
@@ -128,7 +128,7 @@ final class CaptureRun {
 
     /// Twice, because one control may rule another: a focus can be set once the automatic focus is off.
     private func setControls(of device: CaptureDevice) {
-        var left = wanted.device.controls.sorted { $0.key < $1.key }
+        var left = requested.device.controls.sorted { $0.key < $1.key }
         for isLast in [false, true] {
             left = left.filter { name, value in
                 do throws(CaptureError) {
@@ -143,7 +143,7 @@ final class CaptureRun {
     }
 
     private func restart() throws(SourceFault) {
-        let isChanged = state.wanted.withLock { $0.revision } != wanted.revision
+        let isChanged = state.requested.withLock { $0.revision } != requested.revision
         guard let open, !isChanged else { return session.settingsChanged(at: SourceClock.now) }
         open.device.stop()
         do { try open.device.start(buffers: open.setup.buffers) } catch { throw .capture(error) }
@@ -152,8 +152,8 @@ final class CaptureRun {
 
     private func started() {
         guard let open else { return }
-        let published = PublishedVideo(wanted.device, from: open.setup)
-        encodingStage.use(wanted.device, published, of: open.setup)
+        let published = PublishedVideo(requested.device, from: open.setup)
+        encodingStage.use(requested.device, published, of: open.setup)
         encodingStage.streamBegan()
         open.rate = encodingStage.rate
         session.started(at: SourceClock.now)
@@ -172,12 +172,12 @@ final class CaptureRun {
     }
 
     /// The configured name is that of a place, and not of a camera.
-    private var isPort: Bool { wanted.device.path.hasPrefix("/dev/v4l/by-path/") }
+    private var isPort: Bool { requested.device.path.hasPrefix("/dev/v4l/by-path/") }
 
     /// Where the camera is now: at its name, or wherever the same camera has gone. Another one that is at its name now
     /// is not taken: its frames must not go out under this one's name.
     private func currentPath() throws(SourceFault) -> String {
-        let path = wanted.device.path
+        let path = requested.device.path
         guard let identity, !isPort else { return path }
         let here: CaptureNode?
         do throws(CaptureError) {
@@ -212,9 +212,9 @@ final class CaptureRun {
         session.faulted(fault.remedy, at: SourceClock.now)
         if case .wait = fault.remedy { close() }
         if case .person = fault.remedy { close() }
-        if fault != told {
-            told = fault
-            logger.warning("\(fault.sentence)", metadata: ["code": "\(fault.code)"])
+        if fault != reported {
+            reported = fault
+            logger.warning("\(fault.message)", metadata: ["code": "\(fault.code)"])
         }
         if case .capture(.notPermitted(let path)) = fault, refusal.refused(root + path, at: SourceClock.now) {
             mustEnd(
@@ -227,7 +227,7 @@ final class CaptureRun {
         }
         state.statistics.withLock { statistics in
             statistics.state = .waiting
-            statistics.reason = fault.sentence
+            statistics.reason = fault.message
             statistics.code = fault.code
             statistics.interruptions = session.interruptions
         }
@@ -238,7 +238,7 @@ final class CaptureRun {
     private func capture() throws(SourceFault) {
         guard let open else { return session.settingsChanged(at: SourceClock.now) }
         let frame: RawFrame?
-        do { frame = try open.device.nextFrame(milliseconds: Self.patience) } catch { throw .capture(error) }
+        do { frame = try open.device.nextFrame(milliseconds: Self.timeout) } catch { throw .capture(error) }
         guard let frame else {
             count(open)
             if session.isSilent(rate: open.setup.rate, at: SourceClock.now) { throw .silent }
@@ -315,16 +315,16 @@ final class CaptureRun {
             statistics.reason = nil
             statistics.code = nil
         }
-        guard told != nil else { return }
-        told = nil
+        guard reported != nil else { return }
+        reported = nil
         logger.notice("the camera is there again: \(open.device.node.device), \(open.setup.text)")
     }
 
     private func applyChanges() {
-        let newest = state.wanted.withLock { $0 }
-        guard newest.revision != wanted.revision, let open else { return }
-        let before = wanted.device
-        wanted = newest
+        let newest = state.requested.withLock { $0 }
+        guard newest.revision != requested.revision, let open else { return }
+        let before = requested.device
+        requested = newest
         let request = newest.device.captureRequest
         // What the camera already delivers can be scaled and thinned without a gap; more of it, or another shape, must
         // be asked for.
@@ -365,13 +365,13 @@ extension CaptureSetup {
 final class OpenCamera {
     let device: CaptureDevice
     let setup: CaptureSetup
-    private(set) var thinner = RateThinner(wanted: 0, delivered: nil)
+    private(set) var thinner = RateThinner(requested: 0, delivered: nil)
 
-    /// Frames per second that are wanted of it; nil: all.
+    /// Frames per second that are requested of it; nil: all.
     var rate: Double? {
         didSet {
             guard rate != oldValue else { return }
-            thinner = RateThinner(wanted: rate ?? 0, delivered: setup.rate)
+            thinner = RateThinner(requested: rate ?? 0, delivered: setup.rate)
         }
     }
 

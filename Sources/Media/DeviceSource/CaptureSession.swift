@@ -108,7 +108,7 @@ struct CaptureSession: Equatable, Sendable {
         }
     }
 
-    /// Grows from a fifth of a second: a camera that has just been plugged in wants its frame at once.
+    /// Grows from a fifth of a second: a camera that has just been plugged in should show its frame at once.
     private var pause: UInt64 {
         // For the first five seconds every fifth of a second, then slower.
         failures <= 25 ? Self.minPause : min(Self.maxPause, Self.minPause * UInt64(failures - 24))

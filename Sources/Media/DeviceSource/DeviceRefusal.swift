@@ -29,7 +29,7 @@ struct DeviceRefusal: Sendable {
     private static let minLength: UInt64 = 2_000_000_000
 
     /// - Parameters:
-    ///   - markFile: outlives the process, not the boot; nil: nobody starts this process again.
+    ///   - markFile: outlives the process, not the boot; nil: nothing starts this process again.
     ///   - appearance: of a device that mode and group give to this process; nil: they do not, or it is gone.
     init(markFile: String?, appearance: @escaping @Sendable (_ path: String) -> Appearance? = Self.granted) {
         self.markFile = markFile

@@ -66,24 +66,25 @@ public final class DeviceSource: LiveSource {
         } catch {
             let problem = error.problems[0]
             throw CodedError(
-                .invalidValue, "\(camera) cannot change so: \(problem.field) \(problem.reason)", hint: problem.hint,
+                .invalidValue, "\(camera) cannot be changed like that: \(problem.field) \(problem.reason)",
+                hint: problem.hint,
                 object: camera)
         }
-        let isEncoded = state.wanted.withLock { $0.device.pixelFormat == .h264 }
+        let isEncoded = state.requested.withLock { $0.device.pixelFormat == .h264 }
         guard !isEncoded || (change.width == nil && change.frameRate == nil) else {
             throw CodedError(
                 .badRequest, "\(camera) cannot change that while it publishes",
-                why: "the camera encodes H.264 itself, and its stream has to be stopped for another size or rate",
+                why: "the camera encodes H.264 itself, and its stream must be stopped for another size or rate",
                 hint: "Restart the camera with the new settings", object: camera)
         }
-        state.wanted.withLock { wanted in
-            wanted.device = wanted.device.changed(by: change)
-            wanted.revision += 1
+        state.requested.withLock { requested in
+            requested.device = requested.device.changed(by: change)
+            requested.revision += 1
         }
     }
 
     public func run(_ deliver: @escaping @Sendable (MediaEvent) -> Void) throws(MediaSourceError) {
-        let audio = state.wanted.withLock { $0.device.microphone }.map { name in
+        let audio = state.requested.withLock { $0.device.microphone }.map { name in
             AudioTrack(name, state: state, logger: logger, deliver: deliver)
         }
         audio?.start()

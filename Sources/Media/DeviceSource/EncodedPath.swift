@@ -58,7 +58,7 @@ struct EncodedPath {
                     events.append(.videoFormat(found))
                 }
             }
-            // Without its parameter sets a frame is of no use to anybody.
+            // Without its parameter sets a frame is of no use to anyone.
             guard format != nil, gate.admits(sequence: sequence, isKeyFrame: isKeyFrame) else { return events }
             events.append(
                 .accessUnit(

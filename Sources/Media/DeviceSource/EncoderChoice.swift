@@ -107,7 +107,7 @@ final class EncoderChoice: Sendable {
 }
 
 extension CameraConfiguration.Device.Encoder {
-    /// FFmpeg's names, in the order in which they are tried. Behind hardware that was asked for stands software: a
+    /// FFmpeg's names, in the order in which they are tried. After hardware that was asked for comes software: a
     /// camera that goes on, and says why it is not as asked, is worth more than one that does not.
     fileprivate var names: [String] {
         switch self {

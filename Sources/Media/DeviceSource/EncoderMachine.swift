@@ -6,7 +6,7 @@ package import VideoCodec
 package struct EncoderMachine: Sendable {
     /// Seconds since boot.
     package var now: @Sendable () -> Double = { EncoderCache.now }
-    /// Codes with a hardware encoder, in another process.
+    /// Encodes with a hardware encoder, in another process.
     package var probe:
         @Sendable (_ encoder: String, _ width: Int, _ height: Int, _ rate: Double) -> EncoderProbeResult = {
             EncoderProbeChild().run(encoder: $0, width: $1, height: $2, rate: $3)

@@ -25,7 +25,7 @@ final class EncoderWatch {
         private let heartbeat: EncoderHeartbeat
         private let hung: @Sendable () -> Void
         private var detector = HangDetector()
-        private var hasTold = false
+        private var hasReported = false
 
         init(_ heartbeat: EncoderHeartbeat, hung: @escaping @Sendable () -> Void) {
             self.heartbeat = heartbeat
@@ -35,8 +35,8 @@ final class EncoderWatch {
         func look() {
             let isHung = detector.observed(
                 isBusy: heartbeat.busySince != nil, beat: heartbeat.beats, at: SourceClock.now)
-            guard isHung, !hasTold else { return }
-            hasTold = true
+            guard isHung, !hasReported else { return }
+            hasReported = true
             hung()
         }
     }

@@ -10,7 +10,7 @@ internal import VideoCodec
 /// From a frame in the driver's memory to encoded units: chooses the encoder, keeps it through everything that
 /// happens to the camera, and opens another one when it fails.
 final class EncodingStage {
-    /// Why there can be no more pictures: no encoder works.
+    /// Why there can be no more frames: no encoder works.
     private(set) var failure: MediaSourceError?
 
     private enum Path {
@@ -41,11 +41,11 @@ final class EncodingStage {
     private var closed = EncoderCounters()
     /// In a row, of the encoder in use.
     private var encoderFailures = 0
-    /// Of a camera that encodes itself: somebody wants a key frame.
+    /// Of a camera that encodes itself: a key frame is requested.
     private var isCameraAsked = false
-    /// When it was last told that such a camera's frames are held back, CLOCK_MONOTONIC, nanoseconds.
-    private var toldAt: UInt64?
-    private var toldBreaks: UInt64 = 0
+    /// When it was last reported that such a camera's frames are held back, CLOCK_MONOTONIC, nanoseconds.
+    private var reportedAt: UInt64?
+    private var reportedBreaks: UInt64 = 0
     private var copies = 0
     private var encodeDurations = DurationHistogram()
     private var ownDurations = DurationHistogram()
@@ -55,7 +55,7 @@ final class EncodingStage {
     /// Failures in a row of a software encoder after which the process is given up.
     private static let maxFailures = 5
     /// Nanoseconds.
-    private static let tellInterval: UInt64 = 60_000_000_000
+    private static let reportInterval: UInt64 = 60_000_000_000
 
     init(
         state: SharedState, camera: String, logger: Logger, calls: any DeviceCalls, root: String,
@@ -65,7 +65,7 @@ final class EncodingStage {
         self.camera = camera
         self.logger = logger
         self.mustEnd = mustEnd
-        let file = state.wanted.withLock { $0.device.encoderMemoryFile }
+        let file = state.requested.withLock { $0.device.encoderMemoryFile }
         self.machine = machine
         choice = EncoderChoice(file: file, logger: logger, calls: calls, root: root, machine: machine)
     }
@@ -132,10 +132,10 @@ final class EncodingStage {
 
     /// Whether the camera, which encodes itself, is to be asked for a key frame, at CLOCK_MONOTONIC in nanoseconds.
     func asksCameraForKeyFrame(at now: UInt64) -> Bool {
-        var isWanted = isCameraAsked
+        var isNeeded = isCameraAsked
         isCameraAsked = false
-        withEncodedPath { isWanted = $0.wantsKeyFrame(at: now) || isWanted }
-        return isWanted
+        withEncodedPath { isNeeded = $0.wantsKeyFrame(at: now) || isNeeded }
+        return isNeeded
     }
 
     /// Whether frames of a camera that encodes itself come, and none that a viewer can begin with, for too long.
@@ -209,7 +209,7 @@ final class EncodingStage {
             pixelFormats: encoder.acceptedPixelFormats,
             // Software takes rows as they lie.
             lineAlignment: plan.isHardware ? encoder.lineAlignment : 1,
-            // libavcodec tells a V4L2 encoder of no colours: they are made those that players assume.
+            // libavcodec passes no colours to a V4L2 encoder: they are made those that players assume.
             matrix: plan.isHardware ? ColorMatrix.unspecified.resolved(height: plan.height) : nil)
     }
 
@@ -254,7 +254,7 @@ final class EncodingStage {
             do throws(EncodedPath.Fault) {
                 let rate = published?.rate ?? 30
                 let events = try encoded.process(frame, at: time, instant: instant, rate: rate)
-                if encoded.gate.breaks > toldBreaks { tellBreaks(encoded.gate.breaks, at: received) }
+                if encoded.gate.breaks > reportedBreaks { reportBreaks(encoded.gate.breaks, at: received) }
                 finished(events, received: received, encoding: 0, cpu: cpu, deliver)
                 copies = encoded.copies
                 return nil
@@ -273,10 +273,10 @@ final class EncodingStage {
         }
     }
 
-    private func tellBreaks(_ count: UInt64, at now: UInt64) {
-        toldBreaks = count
-        guard toldAt.map({ now &- $0 >= Self.tellInterval }) ?? true else { return }
-        toldAt = now
+    private func reportBreaks(_ count: UInt64, at now: UInt64) {
+        reportedBreaks = count
+        guard reportedAt.map({ now &- $0 >= Self.reportInterval }) ?? true else { return }
+        reportedAt = now
         logger.warning(
             "a frame of \(camera) was lost between camera and driver: those that refer to it are held back until the next key frame"
         )
@@ -306,7 +306,7 @@ final class EncodingStage {
             return .done
         } catch {
             switch error {
-            case .picture(let error): return .unreadable("\(error)")
+            case .frame(let error): return .unreadable("\(error)")
             case .encoder(let error): return .failed(error)
             }
         }
@@ -338,14 +338,14 @@ final class EncodingStage {
         change(frames, to: next, device)
     }
 
-    /// The hardware encoder was left alone for a while, which is over: it is tried out beside the frames.
+    /// The hardware encoder was left alone for a while, which is over: it is tried out alongside the frames.
     private func lookForHardware() {
         guard case .frames = path, let plan, let device, let published else { return }
         if let search {
             guard let found = search.result else { return }
             self.search = nil
             guard found.isHardware else {
-                // One that never worked is no news.
+                // One that never worked is not news.
                 let level = found.isHardwareOff ? Logger.Level.warning : .info
                 logger.log(level: level, "hardware still does not encode: \(found.reason)")
                 self.plan?.takeHardwareState(of: found)

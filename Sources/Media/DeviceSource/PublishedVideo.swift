@@ -14,10 +14,10 @@ struct PublishedVideo: Equatable, Sendable {
     /// Part by which the shapes of two frames may differ and still be taken for one.
     private static let tolerance = 0.02
 
-    init(_ wanted: CameraConfiguration.Device, from setup: CaptureSetup) {
-        let isTurned = wanted.isTurned
+    init(_ requested: CameraConfiguration.Device, from setup: CaptureSetup) {
+        let isTurned = requested.isTurned
         let (cameraWidth, cameraHeight) = isTurned ? (setup.height, setup.width) : (setup.width, setup.height)
-        let (askedWidth, askedHeight) = (wanted.width, wanted.height)
+        let (askedWidth, askedHeight) = (requested.width, requested.height)
         width = askedWidth
         height = askedHeight
         var limits: [String] = []
@@ -36,11 +36,11 @@ struct PublishedVideo: Equatable, Sendable {
                         + "published as \(width)x\(height)")
             }
         }
-        rate = Double(wanted.frameRate)
+        rate = Double(requested.frameRate)
         if setup.rate > 0.01, setup.rate < rate * 0.95 {
             rate = setup.rate
             limits.append(
-                "the camera delivers \(Self.tenths(setup.rate)) frames per second at this size, not \(wanted.frameRate)"
+                "the camera delivers \(Self.tenths(setup.rate)) frames per second at this size, not \(requested.frameRate)"
             )
         }
         limit = limits.isEmpty ? nil : limits.joined(separator: "; ")

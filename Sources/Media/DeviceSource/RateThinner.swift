@@ -5,12 +5,12 @@ struct RateThinner: Equatable, Sendable {
     private var due: UInt64?
 
     /// - Parameters:
-    ///   - wanted: frames per second.
+    ///   - requested: frames per second.
     ///   - delivered: what the camera was set to; nil when it does not say.
-    init(wanted: Double, delivered: Double?) {
+    init(requested: Double, delivered: Double?) {
         // A camera that is at most a twentieth faster has the rate that was meant: 30 for 29.97.
-        let isNeeded = delivered.map { $0 > wanted * 1.05 } ?? true
-        interval = isNeeded && wanted > 0.01 ? UInt64((1e9 / wanted).rounded()) : nil
+        let isNeeded = delivered.map { $0 > requested * 1.05 } ?? true
+        interval = isNeeded && requested > 0.01 ? UInt64((1e9 / requested).rounded()) : nil
     }
 
     /// - Parameter instant: of the capture, nanoseconds; grows.

@@ -9,7 +9,7 @@ final class RawFramePath {
     /// Where a frame was lost.
     enum Fault: Error, Equatable {
         /// It could not be read, or not be made into what the encoder takes. It is not published.
-        case picture(VideoCodecError)
+        case frame(VideoCodecError)
         case encoder(VideoCodecError)
     }
 
@@ -46,7 +46,7 @@ final class RawFramePath {
         do throws(VideoCodecError) {
             prepared = try preparation.prepare(try videoFrame(frame), wallClock: wallClock)
         } catch {
-            throw .picture(error)
+            throw .frame(error)
         }
         let begin = Clocks.thread
         let realigned = encoder.counters.realigned
@@ -92,7 +92,7 @@ final class RawFramePath {
             self.converter = converter
             samples = try frame.withBytes { bytes throws(CaptureError) in try converter.convert(bytes, setup) }
         } catch {
-            throw .unsupportedFrame(what: "converting it (\(error))", picture: setup.text)
+            throw .unsupportedFrame(what: "converting it (\(error))", frame: setup.text)
         }
         let memory = Memory(samples)
         return try VideoFrame(
@@ -101,7 +101,7 @@ final class RawFramePath {
         ) { withExtendedLifetime(memory) {} }
     }
 
-    /// Memory that stays where it is as long as somebody refers to it; `@unchecked`: written once, before it is shared.
+    /// Memory that stays where it is as long as something refers to it; `@unchecked`: written once, before it is shared.
     private final class Memory: @unchecked Sendable {
         let bytes: UnsafeMutableRawBufferPointer
 

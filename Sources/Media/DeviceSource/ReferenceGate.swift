@@ -14,10 +14,10 @@ struct ReferenceGate: Equatable, Sendable {
     /// Nanoseconds between two requests for a key frame: a camera may take its time.
     static let askInterval: UInt64 = 1_000_000_000
     /// Nanoseconds without a key frame after which the stream is begun again, which makes encoders begin with one:
-    /// those of USB cameras code endless groups where they are told to, and may know no request.
+    /// those of USB cameras encode endless groups where they are asked to, and may know no request.
     static let longestShut: UInt64 = 12_000_000_000
 
-    /// The driver begins to count again, and with frames of which nobody saw the first.
+    /// The driver begins to count again, and with frames of which the first was not seen.
     mutating func streamBegan() {
         isOpen = false
         last = nil

@@ -5,14 +5,14 @@ internal import VideoCodec
 
 /// What other threads see of a running source, and ask of it.
 final class SharedState: Sendable {
-    struct Wanted: Equatable, Sendable {
+    struct Requested: Equatable, Sendable {
         var device: CameraConfiguration.Device
         /// Grows with every change.
         var revision: UInt64 = 0
     }
 
     let clock = SourceClock()
-    let wanted: Mutex<Wanted>
+    let requested: Mutex<Requested>
     let statistics: Mutex<CaptureStatistics>
     let isKeyFrameRequested = Atomic(false)
     /// CLOCK_MONOTONIC of the stream's zero, nanoseconds; 0: nothing was captured yet.
@@ -22,7 +22,7 @@ final class SharedState: Sendable {
     private let lead: MediaTime
 
     init(_ device: CameraConfiguration.Device, lead: MediaTime) {
-        wanted = Mutex(Wanted(device: device))
+        requested = Mutex(Requested(device: device))
         statistics = Mutex(CaptureStatistics(path: device.path))
         self.lead = lead
     }
@@ -32,7 +32,7 @@ final class SharedState: Sendable {
         _ = epoch.compareExchange(expected: 0, desired: max(instant, 1), ordering: .acquiringAndReleasing)
     }
 
-    /// Where an instant stands in the stream; nil before its first frame, or before that frame was taken.
+    /// Where an instant lies in the stream; nil before its first frame, or before that frame was taken.
     func time(of instant: UInt64) -> MediaTime? {
         let epoch = epoch.load(ordering: .acquiring)
         guard epoch != 0, instant >= epoch else { return nil }

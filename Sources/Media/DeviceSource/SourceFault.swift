@@ -17,7 +17,7 @@ enum SourceFault: Error, Equatable, Sendable {
 
     var remedy: CaptureSession.Remedy {
         switch self {
-        // It has to be negotiated again, which opening it does.
+        // It must be negotiated again, which opening it does.
         case .capture(.formatChanged): .wait
         case .capture(let error):
             switch error.remedy {
@@ -49,7 +49,7 @@ enum SourceFault: Error, Equatable, Sendable {
     }
 
     /// For the status: why, and what to do.
-    var sentence: String {
+    var message: String {
         switch self {
         case .capture(let error): "\(error)"
         case .silent: "the camera's stream runs and gives no frame. It is being started again"

@@ -32,7 +32,7 @@ enum ADTSFrames {
             guard length >= headerLength, rest.count >= length else {
                 throw .wire(.truncated(offset: offset, needed: max(length, headerLength), available: rest.count))
             }
-            // A header that announces several raw frames has their positions behind it, which nobody writes.
+            // A header that announces several raw frames has their positions behind it, which no encoder writes.
             guard header[6] & 3 == 0 else {
                 throw .invalid(.channelConfiguration, value: UInt64(header[6] & 3), offset: offset + 6)
             }

@@ -53,7 +53,7 @@ final class ContainerInput: MediaInput {
         }
         guard code >= 0 else {
             throw MediaSourceError(
-                what: "cannot read \(path)", why: Libav.message(for: code), hint: Self.damagedAdvice)
+                what: "cannot read \(path)", why: Libav.message(for: code), hint: Self.damagedHint)
         }
         defer { wb_av_packet_unref(packet) }
         guard let track = tracks[packet.pointee.stream_index] else { return [] }
@@ -61,7 +61,7 @@ final class ContainerInput: MediaInput {
             // A stream that was received loses packets, and goes on; the damaged frame is not handed to a decoder.
             if isTransportStream { return [] }
             throw MediaSourceError(
-                what: "cannot read \(path)", why: "the file ends within a frame", hint: Self.damagedAdvice)
+                what: "cannot read \(path)", why: "the file ends within a frame", hint: Self.damagedHint)
         }
         do throws(TrackFailure) {
             return try track.take(packet)
@@ -109,7 +109,7 @@ final class ContainerInput: MediaInput {
         if code >= 0 { code = wb_avformat_find_stream_info(self.context, nil) }
         guard code >= 0 else {
             throw MediaSourceError(
-                what: "cannot open \(path)", why: Libav.message(for: code), hint: Self.damagedAdvice)
+                what: "cannot open \(path)", why: Libav.message(for: code), hint: Self.damagedHint)
         }
     }
 
@@ -158,7 +158,7 @@ final class ContainerInput: MediaInput {
         }
     }
 
-    /// The one that the file declares as default, or else the first. A cover image is no video.
+    /// The one that the file declares as default, or else the first. A cover image is not video.
     private static func best(
         _ type: AVMediaType, of streams: [UnsafeMutablePointer<AVStream>]
     ) -> UnsafeMutablePointer<AVStream>? {
@@ -172,14 +172,14 @@ final class ContainerInput: MediaInput {
     private func failure(_ failure: TrackFailure) -> MediaSourceError {
         switch failure {
         case .damaged(let error):
-            MediaSourceError(what: "cannot read \(path)", why: "\(error)", hint: Self.damagedAdvice)
+            MediaSourceError(what: "cannot read \(path)", why: "\(error)", hint: Self.damagedHint)
         case .coding(let error):
             MediaSourceError(
                 what: "cannot transcode \(path)", why: "\(error)",
                 hint: "Convert the file first (ffmpeg -i IN -c:v libx264 -c:a aac OUT.mp4).")
         case .unsupported(let codec, let kind):
             MediaSourceError(
-                what: "cannot play \(path)", why: "its \(kind) is \(codec)", hint: UnsupportedTrack.advice)
+                what: "cannot play \(path)", why: "its \(kind) is \(codec)", hint: UnsupportedTrack.hint)
         case .untimed:
             MediaSourceError(
                 what: "cannot play \(path)", why: "its frames are out of order and have no time stamps",
@@ -191,6 +191,6 @@ final class ContainerInput: MediaInput {
         MediaSourceError(what: "cannot open \(path)", why: "out of memory", hint: "Free some memory.")
     }
 
-    private static let damagedAdvice =
+    private static let damagedHint =
         "Check that it plays (ffprobe FILE); a recording that was cut off must be repaired first."
 }

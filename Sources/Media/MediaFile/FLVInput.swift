@@ -44,7 +44,7 @@ final class FLVInput: MediaInput {
         let hint: String
         switch error {
         case .unsupportedVideoCodec, .unsupportedAudioFormat, .unsupportedFourCC:
-            hint = UnsupportedTrack.advice
+            hint = UnsupportedTrack.hint
         case .wire, .amf0, .media, .unknownAudioPacketType, .notAHeaderFrame, .headerFrameLength, .invalidMetadata,
             .compositionTimeOutOfRange, .missingSequenceHeader, .codecMismatch, .notFLV, .unknownTagType,
             .tagTooLong:
@@ -55,7 +55,7 @@ final class FLVInput: MediaInput {
 }
 
 enum UnsupportedTrack {
-    static let advice =
+    static let hint =
         "Only H.264, H.265 and AAC are passed through: allow transcoding, or convert the file first "
         + "(ffmpeg -i IN -c:v libx264 -c:a aac OUT.mp4)."
 }

@@ -7,7 +7,7 @@ struct FileReader: ~Copyable {
     private let descriptor: CInt
     private let path: String
 
-    /// Opens a regular file, and says in words why it cannot.
+    /// Opens a regular file, and reports why it cannot.
     init(path: String) throws(MediaSourceError) {
         descriptor = try Self.open(path)
         self.path = path

@@ -82,7 +82,7 @@ extension MediaFileSource {
         private var audioFormat: AudioFormat?
         private(set) var unitsInPass = 0
 
-        /// Nanoseconds; a little more than a frame of AAC (23.2 ms at 44.1 kHz), so that sound wakes nobody between
+        /// Nanoseconds; a little more than a frame of AAC (23.2 ms at 44.1 kHz), so that audio causes no wake-ups between
         /// frames, and less than a frame at 30 per second.
         private static let moment: UInt64 = 24_000_000
 
@@ -95,7 +95,7 @@ extension MediaFileSource {
             self.configuration = configuration
             self.clock = clock
             receive = deliver
-            // A limit that is not a number is none.
+            // A limit that is not a number does not count.
             end = configuration.durationLimit.flatMap { seconds in
                 seconds.isNaN ? nil : MediaTime(nanoseconds: Int64(min(max(seconds, 0), 9e9) * 1e9))
             }
@@ -151,7 +151,7 @@ extension MediaFileSource {
             var epoch = self.epoch ?? now &- time
             if now > epoch &+ time &+ Self.maxLag { epoch = now &- time }
             self.epoch = epoch
-            // What is due within a moment goes along: fewer wake-ups, here and at everybody behind us.
+            // What is due within a moment goes along: fewer wake-ups, here and everywhere downstream.
             let due = epoch &+ time
             return due <= now &+ Self.moment ? !clock.isStopped : clock.wait(until: due)
         }

@@ -1,8 +1,8 @@
 /// Why a recording or a stream to a pipe could not be written.
 public enum MediaWriterError: Error, Equatable, Sendable {
-    /// libavformat is not on this machine. The sentence names the package to install.
+    /// libavformat is not on this machine. The message names the package to install.
     case libraryMissing(String)
-    /// The file cannot be created; why, in the system's words.
+    /// The file cannot be created; why, as the system reports it.
     case cannotCreate(path: String, reason: String)
     /// Writing failed: the disk is full, the pipe broke in another way than by its reader's end.
     case cannotWrite(reason: String)
@@ -19,7 +19,7 @@ public enum MediaWriterError: Error, Equatable, Sendable {
 extension MediaWriterError: CustomStringConvertible {
     public var description: String {
         switch self {
-        case .libraryMissing(let sentence): sentence
+        case .libraryMissing(let message): message
         case .cannotCreate(let path, let reason): "cannot create \(path): \(reason)"
         case .cannotWrite(let reason): "cannot write: \(reason)"
         case .failed(let call, let message): "\(call): \(message)"

@@ -143,7 +143,7 @@ final class Muxer {
         guard format.codec == current.codec else { throw .formatChanged("the video codec") }
         guard format.configurationRecord != current.configurationRecord else { return }
         videoFormat = format
-        // A file has one configuration, that of its beginning. What comes later stands in front of the key frames,
+        // A file has one configuration, that of its beginning. What comes later precedes the key frames,
         // where decoders look for it as well.
         parameterSets = try ParameterSetUnits.lengthPrefixed(format)
     }

@@ -11,7 +11,7 @@ final class OutputFile {
     let isSeekable: Bool
     private(set) var context: UnsafeMutablePointer<AVIOContext>?
     private(set) var bytesWritten = 0
-    /// The reader closed its end, or was given up: nobody wants more, which is no failure.
+    /// The reader closed its end, or was given up: no more is needed, which is not a failure.
     private(set) var isReaderGone = false
     /// errno of the write that failed; 0 while all is well.
     private(set) var failure: CInt = 0
@@ -102,7 +102,7 @@ public final class WriteAbandonment: Sendable {
     /// Milliseconds between two looks at `isRequested`.
     private static let look: CInt = 50
     /// Looks in a row without room after which the reader is given up.
-    private static let patience = 8
+    private static let maxLooks = 8
 
     private let isRequested = Atomic(false)
 
@@ -111,7 +111,7 @@ public final class WriteAbandonment: Sendable {
     /// From any thread: from now on a write is given up when its reader takes nothing for 400 ms.
     public func request() { isRequested.store(true, ordering: .relaxed) }
 
-    /// Writes all of it to a descriptor that may be somebody else's, so its flags stay as they are.
+    /// Writes all of it to a descriptor that may be shared with others, so its flags stay as they are.
     ///
     /// - Returns: 0, or errno: EPIPE when the reader has gone, ECANCELED when it was given up.
     public func write(_ bytes: [UInt8], to descriptor: CInt) -> CInt {
@@ -121,7 +121,7 @@ public final class WriteAbandonment: Sendable {
         }
     }
 
-    /// - Parameter blocks: false for a file, whose room nobody has to make.
+    /// - Parameter blocks: false for a file, which needs no one to make room.
     fileprivate func write(
         _ bytes: UnsafeRawBufferPointer, at base: UnsafeRawPointer, to descriptor: CInt, blocks: Bool
     ) -> CInt {
@@ -145,10 +145,10 @@ public final class WriteAbandonment: Sendable {
         var looks = 0
         while true {
             var wait = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
-            // Anything but "no room": the write tells what it is.
+            // Anything but "no room": the write shows what it is.
             guard poll(&wait, 1, Self.look) == 0 else { return true }
             if isRequested.load(ordering: .relaxed) { looks += 1 }
-            if looks >= Self.patience { return false }
+            if looks >= Self.maxLooks { return false }
         }
     }
 }

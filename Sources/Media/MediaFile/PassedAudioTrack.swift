@@ -19,7 +19,7 @@ final class PassedAudioTrack: ContainerTrack {
         timing = StreamTiming(stream)
     }
 
-    /// The format, when the container tells it in advance.
+    /// The format, when the container declares it in advance.
     func start(_ stream: UnsafePointer<AVStream>) throws(TrackFailure) -> [MediaEvent] {
         guard let parameters = UnsafePointer(stream.pointee.codecpar) else { return [] }
         return try configure(parameters.configuration)

@@ -2,7 +2,7 @@ internal import CAVCodec
 internal import Media
 internal import VideoCodec
 
-/// H.264 or H.265, passed through: the NAL units stay as they are, only what stands between them changes.
+/// H.264 or H.265, passed through: the NAL units stay as they are, only what lies between them changes.
 final class PassedVideoTrack: ContainerTrack {
     private let codec: VideoCodec
     private let timing: StreamTiming
@@ -32,7 +32,7 @@ final class PassedVideoTrack: ContainerTrack {
         framing = .byteStream(ParameterSets(codec: codec))
     }
 
-    /// The format, when the container tells it in advance.
+    /// The format, when the container declares it in advance.
     func start(_ stream: UnsafePointer<AVStream>) throws(TrackFailure) -> [MediaEvent] {
         guard let parameters = UnsafePointer(stream.pointee.codecpar) else { return [] }
         return try configure(parameters.configuration)

@@ -1,6 +1,6 @@
 internal import Wire
 
-/// Which announced addresses are worth a look: everybody on the camera's network can announce any.
+/// Which announced addresses are worth a look: anyone on the camera's network can announce any.
 enum AnnouncedAddress {
     /// Whether a host is the one that is known, or the literal address of a neighbour: private (RFC 1918), unique local
     /// (RFC 4193) or link-local. A name never is: who answers for it may be anywhere.
@@ -25,9 +25,9 @@ enum AnnouncedAddress {
 }
 
 /// Addresses that were announced, and where the camera was not: not asked again before a pause is over, which doubles
-/// from ten minutes to a day, and from a minute where nobody answered, as of a camera that still starts. By address,
+/// from ten minutes to a day, and from a minute where there was no answer, as of a camera that still starts. By address,
 /// since a port or a path is made up in no time; and since addresses can be made up as well, only so many are asked
-/// within an hour in all: nobody makes this box knock at others' doors. No input or output.
+/// within an hour in all: no one can make this box knock at others' doors. No input or output.
 struct RefusedAddresses: Equatable, Sendable {
     private struct Refusal: Equatable, Sendable {
         var address: String
@@ -53,7 +53,7 @@ struct RefusedAddresses: Equatable, Sendable {
         return refusals.first { $0.address == key }.map { now >= $0.until } ?? true
     }
 
-    /// - Parameter isSilent: nobody answered there.
+    /// - Parameter isSilent: there was no answer.
     mutating func refused(_ address: String, at now: UInt64, isSilent: Bool = false) {
         let key = address.lowercased()
         newest.append(now)

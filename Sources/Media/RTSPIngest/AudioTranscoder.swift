@@ -2,7 +2,7 @@ internal import Media
 internal import VideoCodec
 
 /// Samples of a camera made into AAC: those of 8000 a second doubled, others at their own rate; and kept on the
-/// camera's time by one more or less in a packet, which nobody hears.
+/// camera's time by one more or less in a packet, which is inaudible.
 final class AudioTranscoder {
     /// Nanoseconds that the audio may be away from its place before a sample is put in or left out.
     private static let tolerance: Int64 = 5_000_000
@@ -19,7 +19,7 @@ final class AudioTranscoder {
     private let encoder: AudioEncoder
     /// Of each channel; empty: the rate stays.
     private var doublers: [RateDoubler]
-    /// Where the next sample stands.
+    /// Where the next sample belongs.
     private var position: MediaTime?
 
     /// Samples a second that are taken.

@@ -10,7 +10,7 @@ internal import Wire
 struct CameraCache: Codable, Equatable, Sendable {
     /// The configured URL that all this is about: of another camera nothing is believed.
     var url: String
-    /// Digest of the settings that it was learned under (see `digest(of:)`); nil: nobody knows.
+    /// Digest of the settings that it was learned under (see `digest(of:)`); nil: unknown.
     var settings: String?
     /// Of the stream's certificate, as `CameraConfiguration.Network.pin`.
     var pin: String?
@@ -74,7 +74,7 @@ struct CameraCache: Codable, Equatable, Sendable {
         return new
     }
 
-    /// Makes the file one of these settings: what was learned under others is gone before anybody reads it.
+    /// Makes the file one of these settings: what was learned under others is gone before anyone reads it.
     ///
     /// - Returns: why it could not be done; then the file is not to be read. Nil when it is done.
     static func prepare(_ network: CameraConfiguration.Network) -> String? {
@@ -82,11 +82,11 @@ struct CameraCache: Codable, Equatable, Sendable {
         let memory = load(path, for: network)
         guard memory != read(path) else { return nil }
         guard let reason = memory.store(path) else { return nil }
-        // A file that is not there harms nobody.
+        // A file that is not there does no harm.
         return unlink(path) == 0 || errno == ENOENT ? nil : reason
     }
 
-    /// Of what has to be the same for the memory to be believed: URL, user and pin. Nothing in it is a secret.
+    /// Of what must be the same for the memory to be believed: URL, user and pin. Nothing in it is a secret.
     static func digest(of network: CameraConfiguration.Network) -> String {
         var bytes: [UInt8] = []
         for text in [network.url, network.user, network.pin] {

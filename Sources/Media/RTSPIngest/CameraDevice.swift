@@ -18,30 +18,30 @@ final class CameraDevice: Sendable {
 
     /// The profile that is meant.
     ///
-    /// - Parameter wanted: a token, or `main` or `sub` for the largest or smallest frame; nil: `main`.
+    /// - Parameter requested: a token, or `main` or `sub` for the largest or smallest frame; nil: `main`.
     static func profile(
-        _ wanted: String?, of profiles: [NetworkStatistics.Profile]
+        _ requested: String?, of profiles: [NetworkStatistics.Profile]
     ) throws(PullFault) -> NetworkStatistics.Profile {
         let usable = profiles.filter { profile in
             guard profile.url != nil else { return false }
             return profile.codec.map { ["h264", "hevc", "h265", "mjpeg", "jpeg"].contains($0) } ?? true
         }
-        if let exact = profiles.first(where: { $0.token == wanted }) {
+        if let exact = profiles.first(where: { $0.token == requested }) {
             guard exact.url != nil else {
-                throw PullFault(.noSuchStream, "the camera tells no address for its profile \(exact.token)")
+                throw PullFault(.noSuchStream, "the camera reports no address for its profile \(exact.token)")
             }
             return exact
         }
         guard !usable.isEmpty else {
             throw PullFault(
-                .unsupportedCodec, "the camera tells of no profile with a stream that can be published", ending: .person
+                .unsupportedCodec, "the camera reports no profile with a stream that can be published", ending: .person
             )
         }
         func size(_ profile: NetworkStatistics.Profile) -> Int {
             let (area, overflow) = (profile.width ?? 0).multipliedReportingOverflow(by: profile.height ?? 0)
             return overflow ? 0 : area
         }
-        switch wanted ?? "main" {
+        switch requested ?? "main" {
         case "main":
             // Of two of one size the first: cameras list their main stream first.
             var best = usable[0]
@@ -62,7 +62,7 @@ final class CameraDevice: Sendable {
     }
 
     /// An address of the camera's without the passwords that it may have written into it; nil for one that is too long
-    /// to be told.
+    /// to be shown.
     static func shown(_ url: String?) -> String? {
         guard let url, url.utf8.count <= NetworkStatistics.maxURLLength else { return nil }
         return DeviceURL.shown(url)

@@ -10,7 +10,7 @@ internal import Synchronization
 /// Finds an ONVIF camera's stream: asks the device where it is known to be, and, once it is not there any more, where a
 /// device shows the key of the certificate that is known. Used by the source's thread.
 ///
-/// Certificates: the pin of the settings is a person's word, and counts for the ONVIF service as for the stream.
+/// Certificates: the pin of the settings was set by a person, and counts for the ONVIF service as for the stream.
 /// Without it the memory holds a pin for each of the two, because they may show different certificates: each is trusted
 /// as it was seen first. Who knows a pin does not go back: another address without TLS is not used then, and no stream
 /// without TLS in place of an encrypted one. Another host than that of the settings is asked with a pin alone, again
@@ -44,7 +44,7 @@ final class CameraFinder {
     private(set) var shownAddress: String?
 
     /// Nanoseconds for a whole description; each call of it has its own.
-    private static let patience: UInt64 = 60_000_000_000
+    private static let timeout: UInt64 = 60_000_000_000
 
     init(
         _ network: CameraConfiguration.Network, host: String, port: UInt16?, path: String?, state: SharedState,
@@ -77,7 +77,7 @@ final class CameraFinder {
             do throws(PullFault) {
                 return try ask(url, password: password, memory: &memory)
             } catch {
-                // Only where nobody, or something else, answers may the device be at another port.
+                // Only where nothing, or something else, answers may the device be at another port.
                 guard error.mayHaveMoved, !state.wakeup.isStopped else { throw error }
                 if last == nil || last?.code == .cameraUnreachable { last = error }
             }
@@ -101,7 +101,7 @@ final class CameraFinder {
         return urls
     }
 
-    /// Where the settings say that the service is, which say nothing of TLS.
+    /// Where the settings say that the service is, which do not mention TLS.
     private var configured: [String] {
         placed(.firstUse) + placed(.pinned(""))
     }
@@ -125,13 +125,13 @@ final class CameraFinder {
         return isAtHost && memory.servicePin == nil && (network.pin == nil || configured.contains(url))
     }
 
-    /// A stream whose certificate is known does not go on without TLS because somebody says so.
-    private func permitted(_ told: String, _ memory: CameraCache) throws(PullFault) -> String {
-        let stream = network.placed(told)
+    /// A stream whose certificate is known does not go on without TLS because someone says so.
+    private func permitted(_ reported: String, _ memory: CameraCache) throws(PullFault) -> String {
+        let stream = network.placed(reported)
         let wasEncrypted = memory.pin != nil || (memory.streams[profileKey].map(Self.isEncrypted) ?? false)
         guard wasEncrypted, network.pin ?? memory.pin != nil, !Self.isEncrypted(stream) else { return stream }
         throw PullFault(
-            .certificateChanged, "the camera's stream was encrypted, and now it tells an address without encryption",
+            .certificateChanged, "the camera's stream was encrypted, and now it reports an address without encryption",
             hint:
                 "Switch encryption on in the camera again, or take its address again: watchboxctl camera edit ID --pin none",
             ending: .person)
@@ -208,11 +208,11 @@ final class CameraFinder {
 
     private func awaited<Value: Sendable>(_ work: @escaping @Sendable () async -> Value) -> Value? {
         progressed()
-        var told = Clocks.monotonic
+        var reported = Clocks.monotonic
         let progressed = progressed
-        return Awaited.result(state.wakeup, until: told &+ Self.patience) {
-            guard Clocks.monotonic >= told &+ PullSupervision.step else { return }
-            told = Clocks.monotonic
+        return Awaited.result(state.wakeup, until: reported &+ Self.timeout) {
+            guard Clocks.monotonic >= reported &+ PullSupervision.step else { return }
+            reported = Clocks.monotonic
             progressed()
         } of: {
             await work()
@@ -271,8 +271,8 @@ final class CameraFinder {
             let there = announced.address
             var isSilent = true
             var urls = ONVIFDevice.urls(host: there, port: port, trust: .pinned(key))
-            if let told = announced.url, Self.isEncrypted(told), Self.host(of: told) == there {
-                urls.insert(told, at: 0)
+            if let reported = announced.url, Self.isEncrypted(reported), Self.host(of: reported) == there {
+                urls.insert(reported, at: 0)
             }
             for url in urls.prefix(6) where !asked.contains(url) && !state.wakeup.isStopped {
                 do throws(PullFault) {
@@ -281,7 +281,7 @@ final class CameraFinder {
                     logger.notice("the camera is at another address now, and shows its key there: \(there)")
                     return stream
                 } catch {
-                    // Beyond its key, what it says is the camera's word.
+                    // Beyond its key, what it says is only the camera's claim.
                     guard error.ending == .broken || error.ending == .away || error.code == .certificateChanged else {
                         throw error
                     }
@@ -306,7 +306,7 @@ final class CameraFinder {
         return nil
     }
 
-    /// Without brackets; nil for what is not a URL.
+    /// Without brackets; nil for an invalid URL.
     static func host(of url: String) -> String? {
         let parts = url.split(separator: "://", maxSplits: 1)
         guard parts.count == 2 else { return nil }

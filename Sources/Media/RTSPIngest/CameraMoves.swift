@@ -65,8 +65,8 @@ struct CameraMoves {
         keyholders.heard(address, at: address, now: now)
     }
 
-    /// What does not prove itself is for a person to decide, and is told that a key is missing where one is known: the
-    /// camera may have been reset, or it is somebody else.
+    /// What does not prove itself is for a person to decide, and is reported as missing a key where one is known: the
+    /// camera may have been reset, or it is another device.
     func propose(_ memory: CameraCache) {
         // A pin that a person has set may be that of the stream alone.
         let hasKey = isDevice ? memory.servicePin != nil : key(memory) != nil
@@ -78,7 +78,7 @@ struct CameraMoves {
         }
     }
 
-    /// Nil for what is not another address of a neighbour, or cannot be written as a source.
+    /// Nil unless it is another address of a neighbour that can be written as a source.
     private func move(_ announced: SharedState.Announcement, _ memory: CameraCache) -> NetworkStatistics.Move? {
         let (known, address) = (known(memory), announced.address)
         guard AnnouncedAddress.mayBeAsked(address, known: known), !known.contains(address),
@@ -87,8 +87,8 @@ struct CameraMoves {
         place.host = address
         var source = place.text
         // The service's port and path are what the device says, where it says them of its own address.
-        if isDevice, let told = announced.url.flatMap({ DiscoveryAddress($0) }), told.host == address {
-            source = told.source
+        if isDevice, let reported = announced.url.flatMap({ DiscoveryAddress($0) }), reported.host == address {
+            source = reported.source
         }
         guard (try? CameraConfiguration.Network.check(address: source)) != nil else { return nil }
         return NetworkStatistics.Move(address: address, source: source, evidence: announced.evidence)

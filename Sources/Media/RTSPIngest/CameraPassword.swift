@@ -5,7 +5,7 @@ internal import Platform
 enum CameraPassword {
     static let maxFileSize = 4096
 
-    /// - Throws: why it cannot be had, without a word of it.
+    /// - Throws: why it cannot be read, without any part of it.
     static func read(_ path: String) throws(PullFault) -> String {
         guard let bytes = try? SmallFile.whole(path, limit: maxFileSize) else {
             throw PullFault(

@@ -20,8 +20,8 @@ protocol CameraPull: AnyObject {
     var receiveBuffer: Int? { get }
     var isGetParameterRefused: Bool { get }
 
-    /// Whose word the times of its media are.
-    func tellTiming(_ network: inout NetworkStatistics)
+    /// Whose clock the times of its media come from.
+    func reportTiming(_ network: inout NetworkStatistics)
 
     /// Until it is stopped or enough has come.
     func run() throws(PullFault)
@@ -34,14 +34,14 @@ extension StreamPull {
     var knownRate: Double? { nil }
     var isGetParameterRefused: Bool { facts.getParameterRefused }
 
-    func tellTiming(_ network: inout NetworkStatistics) { network.timed(video: video, audio: audio) }
+    func reportTiming(_ network: inout NetworkStatistics) { network.timed(video: video, audio: audio) }
 }
 
 extension StreamPull.Options {
-    /// Whether the camera's login may go where a redirect leads. Whoever stands between can answer in plain text with a
-    /// redirect to TLS of their own: a certificate that nobody has seen before proves nothing there.
+    /// Whether the camera's login may go where a redirect leads. A man in the middle can answer in plain text with a
+    /// redirect to TLS of their own: a certificate that was never seen before proves nothing there.
     ///
-    /// - Parameter origin: as it is configured, or as the camera's service tells.
+    /// - Parameter origin: as it is configured, or as the camera's service reports.
     func checkLogin(at place: RTSPURL, from origin: RTSPURL) throws(PullFault) {
         guard place.isSecure, !origin.isSecure, credentials != nil, pin == nil else { return }
         throw PullFault(
@@ -62,7 +62,7 @@ extension RTSPURL {
 }
 
 extension RawConnection {
-    /// Connects to where a camera's stream is. With TLS the certificate has to be the one that is known, or is the
+    /// Connects to where a camera's stream is. With TLS the certificate must be the one that is known, or is the
     /// first.
     ///
     /// - Parameter seen: the pin of a first certificate; the connection that is returned accepts no other.

@@ -17,7 +17,7 @@ enum CameraURL: Equatable, Sendable {
         }
     }
 
-    /// - Throws: why it is none, without quoting it: somebody may have put a password into it.
+    /// - Throws: why it is invalid, without quoting it: someone may have put a password into it.
     init(_ text: String) throws(PullFault) {
         let prefix = "onvif://"
         guard text.utf8.count <= Self.maxLength, text.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }) else {

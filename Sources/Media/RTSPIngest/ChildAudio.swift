@@ -114,7 +114,7 @@ final class ChildAudio: Sendable {
                         "a packet of the camera's audio was lost with its decoder, which is started again: \(reason)")
                     state.withLock { state in
                         state.supervision = supervision
-                        state.reason = supervision.words
+                        state.reason = supervision.text
                     }
                 } catch {
                     // A packet that cannot be read is a hole in what is heard; many in a row are no audio.

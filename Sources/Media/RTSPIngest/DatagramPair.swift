@@ -13,35 +13,35 @@ final class DatagramPair {
     /// Bytes that the system lets wait in each socket: what was asked for, or less where `net.core.rmem_max` is less.
     let receiveBuffer: Int
     /// Packets of other hosts.
-    private(set) var strangers: UInt64 = 0
+    private(set) var unknownSenders: UInt64 = 0
     private let source: SocketAddress
     private var mediaTarget: SocketAddress?
     private var controlTarget: SocketAddress?
 
     /// What a camera sends at once, at most.
-    static let wantedBuffer = 4 << 20
+    static let requestedBuffer = 4 << 20
     private static let attempts = 64
 
     /// An even port and the next one, of the address that the connection to the camera goes out from.
     ///
     /// - Parameters:
     ///   - connection: of the RTSP session.
-    ///   - wanted: bytes that shall be able to wait in each socket.
-    init(besides connection: Int32, buffer wanted: Int = wantedBuffer) throws(PullFault) {
+    ///   - requested: bytes that must be able to wait in each socket.
+    init(besides connection: Int32, buffer requested: Int = requestedBuffer) throws(PullFault) {
         guard let local = SocketAddress.local(of: connection), let peer = SocketAddress.peer(of: connection) else {
             throw PullFault(.cameraUnreachable, "the connection to the camera ended")
         }
         source = peer
         var number: Int32 = 0
         for _ in 0..<Self.attempts {
-            let first = Self.socket(bound: local.with(port: 0), wanted, &number)
+            let first = Self.socket(bound: local.with(port: 0), requested, &number)
             guard first >= 0 else { break }
             let port = SocketAddress.local(of: first)?.port ?? 0
             guard port > 0, port.isMultiple(of: 2), port < 65_535 else {
                 close(first)
                 continue
             }
-            let second = Self.socket(bound: local.with(port: port + 1), wanted, &number)
+            let second = Self.socket(bound: local.with(port: port + 1), requested, &number)
             guard second >= 0 else {
                 close(first)
                 continue
@@ -69,10 +69,10 @@ final class DatagramPair {
         let named = multicast.sourceAddress.flatMap { SocketAddress(host: $0, port: 0) }
         source = named?.isIPv4 == group.isIPv4 ? named ?? peer : peer
         var number: Int32 = 0
-        let first = Self.socket(bound: group, Self.wantedBuffer, &number, isShared: true)
+        let first = Self.socket(bound: group, Self.requestedBuffer, &number, isShared: true)
         let second =
             first < 0
-            ? -1 : Self.socket(bound: group.with(port: multicast.rtcp), Self.wantedBuffer, &number, isShared: true)
+            ? -1 : Self.socket(bound: group.with(port: multicast.rtcp), Self.requestedBuffer, &number, isShared: true)
         guard first >= 0, second >= 0 else {
             if first >= 0 { close(first) }
             throw PullFault(
@@ -98,14 +98,14 @@ final class DatagramPair {
         close(control)
     }
 
-    /// The camera's own ports, as SETUP told them: packets go there, so that a router in between lets its packets in.
+    /// The camera's own ports, as SETUP announced them: packets go there, so that a router in between lets its packets in.
     func connect(_ transport: MediaTransport.UDP) {
         if let port = transport.serverRTP, port > 0 { mediaTarget = source.with(port: port) }
         if let port = transport.serverRTCP, port > 0 { controlTarget = source.with(port: port) }
     }
 
     /// Opens the way for the camera's packets: an empty one of each kind (RFC 3550 §5.1, §6.4.2).
-    func punch() {
+    func punchHole() {
         let packet: [UInt8] = [0x80] + [UInt8](repeating: 0, count: 11)
         if let mediaTarget { Self.send(packet, from: media, to: mediaTarget) }
         let report: [UInt8] = [0x80, 201, 0, 1, 0, 0, 0, 0]
@@ -118,7 +118,7 @@ final class DatagramPair {
 
     /// - Returns: bytes of the next packet of the camera; nil when none waits.
     func receive(isControl: Bool, into buffer: inout [UInt8]) -> Int? {
-        // What strangers send is read and thrown away, but not without an end.
+        // What unknown sources send is read and thrown away, but not without an end.
         for _ in 0..<256 {
             var count = 0
             let sender = SocketAddress { address, length in
@@ -131,7 +131,7 @@ final class DatagramPair {
             }
             guard let sender else { return nil }
             if sender.isSameHost(as: source) { return count }
-            strangers += 1
+            unknownSenders += 1
         }
         return nil
     }

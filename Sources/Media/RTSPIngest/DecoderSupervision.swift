@@ -31,7 +31,7 @@ struct DecoderSupervision: Equatable, Sendable {
     }
 
     /// For a person; nil: nothing happened.
-    var words: String? {
+    var text: String? {
         guard let reason else { return nil }
         return "the decoder was started again \(failures == 1 ? "once" : "\(failures) times"): \(reason)"
     }

@@ -31,7 +31,7 @@ final class Delivery: Sendable {
         state.withLock { state in
             guard state.maker != maker else { return }
             state.maker = maker
-            // The other one's format says nothing of what comes now.
+            // The other one's format says nothing about what comes now.
             state.video = nil
         }
     }

@@ -7,7 +7,7 @@ internal import VideoCodec
 
 /// What a `FrameTranscoder` does with one frame after the other. Used by its thread.
 final class FrameEncoding {
-    /// What other threads want.
+    /// What other threads request.
     struct Requests: Equatable, Sendable {
         var transcoding: CameraConfiguration.Network.Transcoding
         var isKeyFrameRequested = false
@@ -54,16 +54,16 @@ final class FrameEncoding {
     }
 
     /// - Throws: when there is no encoder, or it fails; a frame that cannot be read is counted and left out.
-    func process(_ picture: DecodingQueue.Entry, _ requests: Requests) throws(VideoCodecError) {
-        defer { tell() }
+    func process(_ frame: DecodingQueue.Entry, _ requests: Requests) throws(VideoCodecError) {
+        defer { report() }
         // A wish outlives the frames that are damaged or left out.
         isKeyFrameRequested = isKeyFrameRequested || requests.isKeyFrameRequested
-        guard let size = Self.size(picture.jpeg), let plan = try plan(for: picture, size, requests.transcoding) else {
+        guard let size = Self.size(frame.jpeg), let plan = try plan(for: frame, size, requests.transcoding) else {
             shown.damaged &+= 1
             return
         }
         try apply(requests)
-        guard isDue(picture, plan) else { return }
+        guard isDue(frame, plan) else { return }
         // While none may be started, a camera's frames are lost; it is asked for nothing, they come by themselves.
         guard let decoder = opened(plan) else {
             shown.damaged &+= 1
@@ -71,16 +71,16 @@ final class FrameEncoding {
         }
         let decoded: VideoFrame
         do throws(DecoderFault) {
-            decoded = try decoder.decode(picture.jpeg)
+            decoded = try decoder.decode(frame.jpeg)
         } catch {
             shown.damaged &+= 1
             if case .lost(let reason) = error { lost(reason) }
             return
         }
         guard let encoder else { return }
-        for event in try encoder.encode(decoded, at: picture.time, captureInstant: picture.arrival) { deliver(event) }
+        for event in try encoder.encode(decoded, at: frame.time, captureInstant: frame.arrival) { deliver(event) }
         let done = Clocks.monotonic
-        shown.latency = done > picture.arrival ? done - picture.arrival : 0
+        shown.latency = done > frame.arrival ? done - frame.arrival : 0
     }
 
     private static func size(_ jpeg: [UInt8]) -> FrameDimensions? {
@@ -97,30 +97,30 @@ final class FrameEncoding {
         encoder = nil
         decoder = nil
         plan = nil
-        tell()
+        report()
     }
 
     // MARK: - Encoder
 
-    /// What is done for this frame. Of another size, it has to be one that can be decoded, and sizes have to change
+    /// What is done for this frame. Of another size, it must be one that can be decoded, and sizes must change
     /// seldom: else frames are scaled to the size before.
     ///
     /// - Returns: nil: nothing can be done for now.
     /// - Throws: when there is no encoder at all.
     private func plan(
-        for picture: DecodingQueue.Entry, _ size: FrameDimensions,
+        for frame: DecodingQueue.Entry, _ size: FrameDimensions,
         _ transcoding: CameraConfiguration.Network.Transcoding
     ) throws(VideoCodecError) -> Plan? {
         if let plan, plan.source == size { return plan }
         let now = Clocks.monotonic
         guard sizes.mayStart(at: now) else { return plan }
-        if let plan, !isDecodable(picture.jpeg, plan) { return plan }
+        if let plan, !isDecodable(frame.jpeg, plan) { return plan }
         if hasPlanned {
             sizes.ended("", at: now)
             sizes.started(at: now)
         }
         do throws(VideoCodecError) {
-            let made = try planned(size, rate: picture.rate, transcoding)
+            let made = try planned(size, rate: frame.rate, transcoding)
             hasPlanned = true
             return made
         } catch {
@@ -178,14 +178,14 @@ final class FrameEncoding {
         do throws(VideoCodecError) {
             try encoder.reconfigure(configuration)
         } catch {
-            logger.warning("the encoder cannot be changed so: \(error)")
+            logger.warning("the encoder cannot be changed like that: \(error)")
         }
     }
 
     /// Where this machine does not hold the camera's rate, frames are left out evenly before they are decoded.
-    private func isDue(_ picture: DecodingQueue.Entry, _ plan: Plan) -> Bool {
+    private func isDue(_ frame: DecodingQueue.Entry, _ plan: Plan) -> Bool {
         guard let interval = plan.interval else { return true }
-        let instant = UInt64(max(0, picture.time.nanoseconds))
+        let instant = UInt64(max(0, frame.time.nanoseconds))
         // Cameras are unpunctual: one that is nearly due is the one.
         guard instant &+ interval / 4 >= due else {
             shown.thinned &+= 1
@@ -221,11 +221,11 @@ final class FrameEncoding {
         logger.warning("a frame of the camera was lost with its decoder, which is started again: \(reason)")
     }
 
-    private func tell() {
+    private func report() {
         shown.encoder = encoder?.choice.encoder
         shown.reason = plan.map { "the camera sends JPEG images; \($0.encoder.reason)" }
         shown.rate = plan?.encoder.rate
-        let parts = [plan?.encoder.limit, supervision.words].compactMap { $0 }
+        let parts = [plan?.encoder.limit, supervision.text].compactMap { $0 }
         shown.limit = parts.isEmpty ? nil : parts.joined(separator: "; ")
     }
 }

@@ -8,7 +8,7 @@ internal import VideoCodec
 /// A camera's JPEG images made into H.264 on a thread of their own: decoded in a child that has nothing to lose,
 /// encoded in software. Who hands them in never waits; the newest one wins. To be stopped, or its thread goes on.
 final class FrameTranscoder: Sendable {
-    /// What there is to tell.
+    /// What there is to report.
     struct Shown: Equatable, Sendable {
         /// FFmpeg's name; nil before the first frame.
         var encoder: String?
@@ -24,7 +24,7 @@ final class FrameTranscoder: Sendable {
         var superseded: UInt64 = 0
         /// From the last packet to the delivery.
         var latency: UInt64?
-        /// Why there can be no more pictures: no encoder works.
+        /// Why there can be no more frames: no encoder works.
         var failure: String?
     }
 
@@ -99,25 +99,25 @@ final class FrameTranscoder: Sendable {
             // A frame may be in its decoder while it is stopped.
             deliver: { event in if !self.wakeup.isStopped { self.deliver(event) } })
         while !wakeup.isStopped {
-            let (picture, requests, isResting) = state.withLock { state in
-                let picture = state.queue.take()
+            let (frame, requests, isResting) = state.withLock { state in
+                let frame = state.queue.take()
                 defer {
-                    if picture != nil { state.requests.isKeyFrameRequested = false }
+                    if frame != nil { state.requests.isKeyFrameRequested = false }
                     state.isResting = false
                 }
-                return (picture, state.requests, state.isResting)
+                return (frame, state.requests, state.isResting)
             }
             if isResting {
                 coding.rest()
                 let shown = coding.shown
                 state.withLock { $0.shown = shown }
             }
-            guard let picture else {
+            guard let frame else {
                 wakeup.wait(Self.longestWait)
                 continue
             }
             do throws(VideoCodecError) {
-                try coding.process(picture, requests)
+                try coding.process(frame, requests)
             } catch {
                 coding.shown.failure = "\(error)"
             }

@@ -54,7 +54,7 @@ public struct FreezeWatch: Equatable, Sendable {
     static let promptKeyFrame: UInt64 = 2_000_000_000
     private static let window = 16
     private static let memory: UInt64 = 60_000_000_000
-    /// A rate below one frame a minute is none.
+    /// A rate below one frame a minute does not count.
     private static let maxInterval: UInt64 = 60_000_000_000
 
     /// - Parameters:
@@ -84,7 +84,7 @@ public struct FreezeWatch: Equatable, Sendable {
             if let keyFrameAt, now > keyFrameAt { knownGroup = max(knownGroup, now - keyFrameAt) }
             keyFrameAt = max(keyFrameAt ?? 0, now)
         }
-        // What a wait for a key frame took says nothing of how frames come.
+        // What a wait for a key frame took says nothing about how frames come.
         if let frameAt, now > frameAt, skippedAt.map({ $0 <= frameAt }) ?? true {
             let gap = now - frameAt
             gaps.append(min(gap, Self.maxInterval))

@@ -8,7 +8,7 @@ internal import Platform
 internal import RTP
 internal import RTSP
 
-/// One attempt at a camera that sends JPEG images over HTTP, until it ends. What is told of it is what is told of an
+/// One attempt at a camera that sends JPEG images over HTTP, until it ends. What is reported of it is what is reported of an
 /// RTSP session with MJPEG. Used by one thread, which it blocks.
 final class HTTPPull: CameraPull {
     private(set) var options: StreamPull.Options
@@ -69,7 +69,7 @@ final class HTTPPull: CameraPull {
     var server: String? { session.facts.server }
     var hasAudio: Bool { false }
     var knownGroup: UInt64 { 0 }
-    /// How often frames are asked for says nothing of a stream.
+    /// How often frames are asked for says nothing about a stream.
     var knownRate: Double? { isPolled ? nil : measure.known }
     var receiveBuffer: Int? { nil }
     var isGetParameterRefused: Bool { false }
@@ -81,7 +81,7 @@ final class HTTPPull: CameraPull {
         return counters
     }
 
-    func tellTiming(_ network: inout NetworkStatistics) {
+    func reportTiming(_ network: inout NetworkStatistics) {
         network.videoTiming = .init(basis: .arrival)
         network.audioTiming = nil
     }
@@ -236,7 +236,7 @@ final class HTTPPull: CameraPull {
         do throws(HTTPClientError) {
             if isWritable { try output.flushWritable(to: connection) } else { try output.flush(to: connection) }
         } catch {
-            // A connection that was kept may have been closed meanwhile: what is read of it tells.
+            // A connection that was kept may have been closed meanwhile: reading from it shows that.
             output = StreamPull.Output()
         }
         guard output.pending.count <= Self.maxPending else {
@@ -245,7 +245,7 @@ final class HTTPPull: CameraPull {
     }
 }
 
-/// How many frames a second a camera sends that promises nothing: an encoder wants to know before the first one.
+/// How many frames a second a camera sends that promises nothing: an encoder needs to know before the first one.
 struct FrameRate: Equatable, Sendable {
     /// Nil until it is known.
     var known: Double?

@@ -128,7 +128,7 @@ struct MediaSelection: Equatable, Sendable {
             choice.format = found.payload
             choice.audioFormat = found.format
         case ("PCMU", _), ("", 0), ("PCMA", _), ("", 8):
-            // Beside the telephone's 8000, cameras have 16 000 and more, and two channels.
+            // Besides the telephone's 8000, cameras have 16 000 and more, and two channels.
             guard AudioTranscoder.inputRates.contains(format.clockRate), (1...2).contains(format.channels) else {
                 return nil
             }
@@ -197,7 +197,7 @@ struct MediaSelection: Equatable, Sendable {
         )
     }
 
-    /// NAL units in Base64, separated by commas; what is none is left out. Cameras put quotes into the middle, and
+    /// NAL units in Base64, separated by commas; what is invalid is left out. Cameras put quotes into the middle, and
     /// start codes before and behind a unit (`scottlamb/moonfire-nvr#213`).
     static func sets(_ text: String?) -> [[UInt8]] {
         guard let text else { return [] }
@@ -213,7 +213,7 @@ struct MediaSelection: Equatable, Sendable {
         }
     }
 
-    /// Empty when it is none.
+    /// Empty when it is invalid.
     static func hexadecimal(_ text: String) -> [UInt8] {
         text.utf8.count <= 128 ? (try? Hexadecimal.decode(text)) ?? [] : []
     }

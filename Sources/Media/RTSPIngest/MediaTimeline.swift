@@ -1,6 +1,6 @@
 internal import Media
 
-/// One timeline for all that comes of a camera: from the first frame on, without a step back, over every reconnect. A
+/// One timeline for all that comes from a camera: from the first frame on, without a step back, over every reconnect. A
 /// gap in the stream is as long here as it was.
 struct MediaTimeline: Equatable, Sendable {
     /// The first frame's decode time on CLOCK_MONOTONIC.

@@ -73,7 +73,7 @@ struct MediaTrack {
         let camera = Double(report.ntp >> 32) - 2_208_988_800 + Double(report.ntp & 0xFFFF_FFFF) / 4_294_967_296
         let arrival = Double(Clocks.wall) / 1e9 - Double(Clocks.monotonic &- report.arrival) / 1e9
         let ahead = (camera - arrival) * 1000
-        // Cameras without a clock count from 1970 or 1900: that is no time of day.
+        // Cameras without a clock count from 1970 or 1900: that is not a time of day.
         return abs(ahead) < 86_400_000 * 400 ? ahead.rounded() : nil
     }
 }

@@ -56,7 +56,7 @@ public final class NetworkSource: LiveSource, NetworkSourceControl {
 
     public var capture: CaptureStatistics { state.shown }
 
-    /// The token, as the camera wants it.
+    /// The token, as the camera expects it.
     private var profile: String? { state.statistics.withLock { $0.network?.profile } }
 
     public func stop() { state.wakeup.stop() }
@@ -97,7 +97,8 @@ public final class NetworkSource: LiveSource, NetworkSourceControl {
         } catch {
             let problem = error.problems[0]
             throw CodedError(
-                .invalidValue, "\(camera) cannot change so: \(problem.field) \(problem.reason)", hint: problem.hint,
+                .invalidValue, "\(camera) cannot be changed like that: \(problem.field) \(problem.reason)",
+                hint: problem.hint,
                 object: camera)
         }
         let isTranscoded = state.statistics.withLock { $0.network?.videoCodec } == "mjpeg"

@@ -1,6 +1,6 @@
 internal import RTP
 
-/// What came of a camera, over all attempts.
+/// What came from a camera, over all attempts.
 struct PullCounters: Equatable, Sendable {
     var packets: UInt64 = 0
     var lost: UInt64 = 0
@@ -15,7 +15,7 @@ struct PullCounters: Equatable, Sendable {
         packets &+= statistics.packets
         lost &+= statistics.lost
         reordered &+= statistics.reordered
-        discarded &+= statistics.discarded &+ (track.datagrams?.strangers ?? 0)
+        discarded &+= statistics.discarded &+ (track.datagrams?.unknownSenders ?? 0)
         if track.choice.kind.isVideo {
             damaged &+= statistics.damaged &+ statistics.skipped &+ track.unplaced
             timelines &+= track.clock.timelines

@@ -33,12 +33,12 @@ struct PullFault: Error, Equatable, Sendable {
         self.redirect = redirect
     }
 
-    /// Ends nothing: it is told while the next key frame is waited for.
+    /// Ends nothing: it is reported while the next key frame is waited for.
     static let longGroup = PullFault(
         .noKeyFrame, "the camera's frames come, and a key frame to begin with is waited for: they are far apart")
 
     /// For the status; commands name the camera.
-    func sentence(for camera: String) -> String {
+    func message(for camera: String) -> String {
         let words = hint.split(separator: " ", omittingEmptySubsequences: false).map { word in
             word == "ID" ? Substring(camera) : word == "ID," ? "\(camera)," : word
         }
@@ -146,7 +146,7 @@ extension PullFault {
         case .silent:
             self.init(
                 hasAudio ? .noKeyFrame : .streamFrozen,
-                "the camera began its stream, and no \(hasAudio ? "picture, only audio," : "packet") came within "
+                "the camera began its stream, and no \(hasAudio ? "frame, only audio," : "packet") came within "
                     + "\(FreezeWatch.usualGroup / 1_000_000_000) s", ending: .stalled)
         case .noKeyFrame(let seconds):
             self.init(
@@ -154,7 +154,7 @@ extension PullFault {
                 "the stream runs, and no frame that a viewer can begin with came within \(seconds) s",
                 ending: .stalled)
         case .frozen:
-            self.init(.streamFrozen, "the camera's frames stopped though its connection stands", ending: .stalled)
+            self.init(.streamFrozen, "the camera's frames stopped though its connection is open", ending: .stalled)
         }
     }
 }

@@ -62,7 +62,7 @@ final class PullOutput {
     /// Enough has come, or no more can come.
     var isOver: Bool { isLimitReached || frames.hasFailed }
 
-    /// Why there can be no more pictures: no encoder works.
+    /// Why there can be no more frames: no encoder works.
     var failure: MediaSourceError? {
         guard let reason = frames.shown.failure else { return nil }
         return MediaSourceError(
@@ -93,18 +93,18 @@ final class PullOutput {
 
     func playing(at now: UInt64) { playBegan = now }
 
-    /// What other threads want of the encoder, or of the camera.
+    /// What other threads request of the encoder, or of the camera.
     func applyRequests(_ synchronize: () -> Void) {
-        let (wanted, isKeyFrameRequested) = state.requests.withLock { requests in
+        let (requested, isKeyFrameRequested) = state.requests.withLock { requests in
             defer { requests.isKeyFrameRequested = false }
             return (requests.transcoding, requests.isKeyFrameRequested)
         }
         if isKeyFrameRequested {
             if codec == .mjpeg { frames.requestKeyFrame() } else { synchronize() }
         }
-        guard wanted != transcoding else { return }
-        transcoding = wanted
-        frames.use(wanted)
+        guard requested != transcoding else { return }
+        transcoding = requested
+        frames.use(requested)
     }
 
     // MARK: - Units
@@ -112,13 +112,13 @@ final class PullOutput {
     func took(_ choice: MediaChoice, _ unit: MediaTrack.Unit, at now: UInt64) {
         guard !isOver else { return }
         if choice.kind.isVideo {
-            picture(choice, unit, at: now)
+            frame(choice, unit, at: now)
         } else {
             heard(choice, unit, at: now)
         }
     }
 
-    private func picture(_ choice: MediaChoice, _ unit: MediaTrack.Unit, at now: UInt64) {
+    private func frame(_ choice: MediaChoice, _ unit: MediaTrack.Unit, at now: UInt64) {
         let encoded = unit.encoded
         let times = timeline.video(
             presentation: unit.placement.presentationTime, decode: unit.placement.decodeTime)
@@ -219,7 +219,7 @@ final class PullOutput {
     // MARK: - Statistics
 
     func publish() {
-        let rate = rate.picturesPerSecond
+        let rate = rate.framesPerSecond
         let format = delivery.video
         let shown = frames.shown
         let noAudio = audioReason ?? (selection?.audio?.coding == nil ? nil : childAudio?.reason)
@@ -274,7 +274,7 @@ struct RateMeter: Equatable, Sendable {
     }
 
     /// Nil before the second frame.
-    var picturesPerSecond: Double? {
+    var framesPerSecond: Double? {
         guard let first = times.first, let last = times.last, last > first else { return nil }
         let rate = Double(times.count - 1) / (Double((last - first).nanoseconds) / 1e9)
         return (rate * 10).rounded() / 10

@@ -54,7 +54,7 @@ extension CaptureStatistics {
     /// A declared wait, with its reason.
     mutating func waits(because fault: PullFault, camera: String) {
         state = .waiting
-        reason = fault.sentence(for: camera)
+        reason = fault.message(for: camera)
         code = fault.code
     }
 }

@@ -35,14 +35,14 @@ final class PullRun {
     /// Frames per second of the last session over HTTP.
     private var knownRate: Double?
     private var closed = PullCounters()
-    private var told: PullFault?
+    private var reported: PullFault?
     private var password: String?
     private var passwordLookedAt: UInt64 = 0
     private var syncedAt: UInt64 = 0
     /// Until the next one comes.
     private var isKeyFrameRequested = false
-    private var hasToldBuffer = false
-    private var isLongGroupTold = false
+    private var hasReportedBuffer = false
+    private var isLongGroupReported = false
     private var selection: MediaSelection?
     private var profile: String?
     /// Of the ones that were looked at.
@@ -117,7 +117,7 @@ final class PullRun {
         }
     }
 
-    /// Whether somebody wants the next attempt now.
+    /// Whether someone asks for the next attempt now.
     private func wake() {
         let now = Clocks.monotonic
         let count = state.requests.withLock { $0.announcements }
@@ -126,14 +126,15 @@ final class PullRun {
             announcements = count
             if supervision.woken(by: .announcement, at: now) {
                 finder?.mistrust()
-            } else if case .refused = supervision.state, told?.code == .certificateChanged, told?.mayHaveMoved == true,
+            } else if case .refused = supervision.state, reported?.code == .certificateChanged,
+                reported?.mayHaveMoved == true,
                 (finder?.moves ?? moves).hasPlaces(memory, at: now)
             {
                 // Another device is at the address that the camera had, and now it may be known where the camera is.
                 supervision.woken(by: .person, at: now)
-            } else if let told {
-                // What is not tried for a while is told at once.
-                tell(told)
+            } else if let reported {
+                // What is not tried for a while is reported at once.
+                report(reported)
             }
         }
         if case .refused = supervision.state, now >= passwordLookedAt &+ Self.passwordInterval {
@@ -228,7 +229,7 @@ final class PullRun {
         case .device:
             finder?.showsOneLogin = supervision.showsOneLogin
             guard let found = try finder?.stream(password: password, memory: &memory) else {
-                throw PullFault(.noSuchStream, "the camera tells no address of its stream", mayHaveMoved: true)
+                throw PullFault(.noSuchStream, "the camera reports no address for its stream", mayHaveMoved: true)
             }
             text = found.url
             profile = found.profile
@@ -240,7 +241,7 @@ final class PullRun {
             return url
         } catch {
             if finder != nil {
-                throw PullFault(.cameraProtocol, "the camera tells an invalid address of its stream: \(error)")
+                throw PullFault(.cameraProtocol, "the camera reports an invalid address for its stream: \(error)")
             }
             throw PullFault(
                 .cameraProtocol, "\(error)", hint: "Set it again: watchboxctl camera edit ID --source URL",
@@ -257,7 +258,7 @@ final class PullRun {
 
     private func pull(_ url: RTSPURL, followsRedirect: Bool) throws(PullFault) {
         if url.service == .rtsp, url.isSecure, transport != .tcp {
-            useTCP(because: PullFault(.transportRefused, "datagrams beside rtsps:// would carry frames unencrypted"))
+            useTCP(because: PullFault(.transportRefused, "datagrams with rtsps:// would carry frames unencrypted"))
         }
         var options = options(for: url)
         options.transport = transport
@@ -343,7 +344,7 @@ final class PullRun {
             }
             output.took(choice, unit, at: now)
         case .needsKeyFrame: isKeyFrameRequested = true
-        case .lacksKeyFrame: tellOfLongGroup()
+        case .lacksKeyFrame: reportLongGroup()
         case .ticked:
             if let pull { count(pull) }
             output.applyRequests { self.isKeyFrameRequested = true }
@@ -359,42 +360,42 @@ final class PullRun {
             selection.audioReason = "the camera offers audio and refused to set it up"
             output.described(selection)
         }
-        tell(ofBuffer: pull.receiveBuffer)
+        report(ofBuffer: pull.receiveBuffer)
     }
 
     /// A wait with an end in sight: key frames of some cameras are a minute apart.
-    private func tellOfLongGroup() {
+    private func reportLongGroup() {
         progressed()
-        guard !isLongGroupTold else { return }
-        isLongGroupTold = true
+        guard !isLongGroupReported else { return }
+        isLongGroupReported = true
         let fault = PullFault.longGroup
-        logger.notice("\(fault.sentence(for: camera))", metadata: ["code": "\(fault.code)"])
+        logger.notice("\(fault.message(for: camera))", metadata: ["code": "\(fault.code)"])
         state.change { statistics, _ in statistics.waits(because: fault, camera: camera) }
     }
 
     /// Where less can wait than a camera sends at once, datagrams are lost.
-    private func tell(ofBuffer given: Int?) {
-        guard let given, given < DatagramPair.wantedBuffer, !hasToldBuffer else { return }
-        hasToldBuffer = true
+    private func report(ofBuffer given: Int?) {
+        guard let given, given < DatagramPair.requestedBuffer, !hasReportedBuffer else { return }
+        hasReportedBuffer = true
         logger.notice(
             """
             the system keeps at most \(given >> 10) KiB of the camera's packets, a burst may need \
-            \(DatagramPair.wantedBuffer >> 10) KiB: packets may be lost. Set net.core.rmem_max to \
-            \(DatagramPair.wantedBuffer) with sysctl
+            \(DatagramPair.requestedBuffer >> 10) KiB: packets may be lost. Set net.core.rmem_max to \
+            \(DatagramPair.requestedBuffer) with sysctl
             """)
     }
 
     private func frameArrived(_ events: inout Task<Void, Never>?, at now: UInt64) {
         let before = supervision.state
         supervision.frameArrived(at: now)
-        guard before != .live || isLongGroupTold else { return }
-        isLongGroupTold = false
+        guard before != .live || isLongGroupReported else { return }
+        isLongGroupReported = false
         state.forgetMoves()
         // What brought frames is worth being kept over a power cut.
         remember()
         if transport != .tcp { hasTransportWorked = true }
-        if told != nil {
-            told = nil
+        if reported != nil {
+            reported = nil
             logger.notice("the camera's frames are there again")
         }
         state.change { statistics, network in
@@ -411,32 +412,32 @@ final class PullRun {
         guard !state.wakeup.isStopped else { return }
         let now = Clocks.monotonic
         let wasLive = supervision.state == .live
-        isLongGroupTold = false
+        isLongGroupReported = false
         if fault.ending == .stalled { supervision.stalled(at: now) }
         if fault.mayHaveMoved || fault.ending == .person || fault.ending == .unready { finder?.mistrust() }
         supervision.ended(fault.ending, at: now)
-        if fault != told {
-            told = fault
-            logger.warning("\(fault.sentence(for: camera))", metadata: ["code": "\(fault.code)"])
+        if fault != reported {
+            reported = fault
+            logger.warning("\(fault.message(for: camera))", metadata: ["code": "\(fault.code)"])
         }
         state.change { statistics, _ in
             statistics.waits(because: fault, camera: camera)
             if wasLive { statistics.interruptions &+= 1 }
         }
-        tell(fault)
+        report(fault)
     }
 
-    /// Why there are no frames, and before it where the camera seems to be: a long sentence is cut at its end.
-    private func tell(_ fault: PullFault) {
+    /// Why there are no frames, and before it where the camera seems to be: a long message is cut at its end.
+    private func report(_ fault: PullFault) {
         (finder?.moves ?? moves).propose(memory)
         let proposed = state.proposedMoves()
         keep(proposed)
-        let move = NetworkStatistics.Move.sentence(proposed, camera: camera)
-        let reason = [move, fault.sentence(for: camera)].compactMap { $0 }.joined(separator: ". ")
+        let move = NetworkStatistics.Move.message(proposed, camera: camera)
+        let reason = [move, fault.message(for: camera)].compactMap { $0 }.joined(separator: ". ")
         state.change { statistics, _ in statistics.reason = reason }
     }
 
-    /// Under the source of a move that a person accepts, the keys that are known have to be shown as well.
+    /// Under the source of a move that a person accepts, the keys that are known must be shown as well.
     private func keep(_ moves: [NetworkStatistics.Move], isLast: Bool = false) {
         let sources = moves.map(\.source)
         let now = Clocks.monotonic
@@ -450,7 +451,7 @@ final class PullRun {
 
     // MARK: - ONVIF while it runs
 
-    /// Asks the camera for a key frame, now and then as long as one is wanted.
+    /// Asks the camera for a key frame, now and then as long as one is needed.
     private func synchronize(at now: UInt64) {
         guard let device = state.device.withLock({ $0 }), let profile, now >= syncedAt &+ Self.syncInterval else {
             return
@@ -492,7 +493,7 @@ final class PullRun {
             guard let pull else { return }
             network.authentication = pull.authentication
             network.server = pull.server
-            pull.tellTiming(&network)
+            pull.reportTiming(&network)
         }
     }
 

@@ -12,7 +12,7 @@ public struct PullSupervision: Sendable {
         /// The camera answers, and grants no stream: 403, or none that can be taken. Only a person helps, unless it is
         /// starting up.
         case unready
-        /// Frames stopped though the connection stands.
+        /// Frames stopped though the connection is open.
         case stalled
         /// User or password were refused.
         case loginRefused
@@ -26,7 +26,7 @@ public struct PullSupervision: Sendable {
 
     /// Who asks for an attempt now.
     public enum WakeReason: Equatable, Sendable {
-        /// The camera announced itself. Everybody on its network can forge that, so it never shortens what protects the
+        /// The camera announced itself. Anyone on its network can forge that, so it never shortens what protects the
         /// account.
         case announcement
         /// Settings or password changed.
@@ -43,7 +43,7 @@ public struct PullSupervision: Sendable {
 
     /// A camera that was away and answers again starts up, which explains refusals for a while. It does so after each
     /// absence that is long enough for a power cut; but what protects accounts must not be worn down by a camera that
-    /// comes and goes: the one login more has to be earned, by frames for long enough.
+    /// comes and goes: the one login more must be earned, by frames for long enough.
     private struct Boot {
         /// Since when it has not answered; nil while it does.
         var awaySince: UInt64?

@@ -11,7 +11,7 @@ struct ReadPace {
     /// The most that bytes wait for others: frames of 25 a second and what audio comes between them.
     static let maxLength: UInt64 = 50_000_000
     /// The same until the distance of frames is known.
-    static let patience: UInt64 = 20_000_000
+    static let firstWait: UInt64 = 20_000_000
     /// How much later than expected a frame may come before what is there is read without it.
     static let margin: UInt64 = 8_000_000
 
@@ -82,7 +82,7 @@ struct ReadPace {
     /// How long the mark may keep the thread waiting.
     func wait(at now: UInt64) -> UInt64 {
         guard frames > 0, let frameAt, distances.count == Self.window, let longest = distances.max() else {
-            return Self.patience
+            return Self.firstWait
         }
         let until = frameAt &+ min(longest &+ Self.margin, Self.maxLength)
         return until > now ? until - now : 0

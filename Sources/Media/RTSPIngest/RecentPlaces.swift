@@ -1,5 +1,5 @@
-/// What was heard of places on the network, one thing of each address, and no longer than it is likely to be true. Strangers
-/// fill it, so it is short. No input or output.
+/// What was heard of places on the network, one thing of each address, and no longer than it is likely to be true. Unknown
+/// devices fill it, so it is short. No input or output.
 struct RecentPlaces<Value: Sendable>: Sendable {
     private struct Entry: Sendable {
         var address: String

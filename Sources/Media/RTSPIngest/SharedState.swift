@@ -27,7 +27,7 @@ final class SharedState: Sendable {
     let requests: Mutex<Requests>
     /// Of an ONVIF camera, once it is known where it is.
     let device: Mutex<CameraDevice?>
-    /// Moves that nobody has accepted. Control looks for the camera every quarter of an hour, and finds again what is
+    /// Moves that no one has accepted. Control looks for the camera every quarter of an hour, and finds again what is
     /// true.
     private let moves = Mutex(RecentPlaces<NetworkStatistics.Move>(lifetime: 2_400_000_000_000))
 

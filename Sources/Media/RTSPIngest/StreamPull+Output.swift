@@ -32,7 +32,7 @@ extension StreamPull {
             isStuck = before > 0 && pending.count == before
         }
 
-        /// Whether poll shall wait for the connection to become writable; after it could not be helped, once not.
+        /// Whether poll is to wait for the connection to become writable; after it could not be helped, once not.
         mutating func waits() -> Bool {
             defer { isStuck = false }
             return !pending.isEmpty && !isStuck

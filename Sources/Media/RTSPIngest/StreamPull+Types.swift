@@ -11,7 +11,7 @@ extension StreamPull {
         var timestamps = StreamClock.Policy.auto
         var audio = true
         var allowsBasic = false
-        /// Of `rtsps://`; nil: the first certificate that is seen is trusted, and told by `.certificateSeen`.
+        /// Of `rtsps://`; nil: the first certificate that is seen is trusted, and reported by `.certificateSeen`.
         var pin: String?
         var followsRedirect = true
         var keepsAliveWithOptions = false
@@ -46,10 +46,10 @@ extension StreamPull {
     /// How long packets wait for ones that they overtook, and units for a marker.
     static let trackInterval: UInt64 = 50_000_000
     /// Packets must come within so many nanoseconds over UDP; else something in between lets none through.
-    static let datagramPatience: UInt64 = 3_000_000_000
+    static let datagramTimeout: UInt64 = 3_000_000_000
     /// A camera that said BYE and sends on has changed its source; this one does not.
-    static let byePatience: UInt64 = 1_000_000_000
-    static let lingering: UInt64 = 100_000_000
+    static let byeTimeout: UInt64 = 1_000_000_000
+    static let drainTimeout: UInt64 = 100_000_000
     static let maxPending = 256 << 10
     /// Holds the longest datagram, and stays in a small processor's cache while its packets are worked on. A frame that
     /// it cuts is copied, and no other.

@@ -138,7 +138,7 @@ final class StreamPull: CameraPull {
         case .udp(let udp):
             datagrams = bound[media]
             datagrams?.connect(udp)
-            datagrams?.punch()
+            datagrams?.punchHole()
         case .multicast(let multicast):
             datagrams = try DatagramPair(multicast, besides: connection.descriptor)
         }
@@ -156,7 +156,7 @@ final class StreamPull: CameraPull {
         playedAt = now
         hasLinger = true
         watch = FreezeWatch(rate: video.choice.frameRate, earlierGroup: options.knownGroup, at: now)
-        for track in tracks { track.datagrams?.punch() }
+        for track in tracks { track.datagrams?.punchHole() }
         mark = 0
         gather()
         handle(.playing, now)
@@ -256,7 +256,7 @@ final class StreamPull: CameraPull {
             }
         }
         try report(at: now)
-        try judge(at: now)
+        try check(at: now)
         if now >= tickedAt &+ Self.tickInterval {
             tickedAt = now
             // What was asked for may not have been heard.
@@ -266,7 +266,7 @@ final class StreamPull: CameraPull {
         }
     }
 
-    /// Receiver reports: over TCP as well, because some cameras end a stream that nobody reports on.
+    /// Receiver reports: over TCP as well, because some cameras end a stream without receiver reports.
     private func report(at now: UInt64) throws(PullFault) {
         guard playedAt != nil else { return }
         for place in tracks.indices where tracks[place].nextReport <= now {
@@ -285,7 +285,7 @@ final class StreamPull: CameraPull {
     }
 
     /// Whether frames still come.
-    private func judge(at now: UInt64) throws(PullFault) {
+    private func check(at now: UInt64) throws(PullFault) {
         guard let playedAt, let video else { return }
         let last = video.rtp.statistics.lastPacket
         if let last {
@@ -294,7 +294,7 @@ final class StreamPull: CameraPull {
             if skipped != skippedFrames { watch?.frameSkipped(at: last) }
             skippedFrames = skipped
         }
-        if video.datagrams != nil, last == nil, now >= playedAt &+ Self.datagramPatience,
+        if video.datagrams != nil, last == nil, now >= playedAt &+ Self.datagramTimeout,
             tracks.allSatisfy({ $0.rtp.statistics.lastPacket == nil })
         {
             throw PullFault(
@@ -304,7 +304,7 @@ final class StreamPull: CameraPull {
                     : "the camera agreed to send over UDP, and nothing arrives: a firewall or a router is in between",
                 isTransport: true)
         }
-        if video.rtp.hasLeft, now >= (last ?? playedAt) &+ Self.byePatience {
+        if video.rtp.hasLeft, now >= (last ?? playedAt) &+ Self.byeTimeout {
             throw PullFault(.streamFrozen, "the camera ended its stream")
         }
         let needs = video.rtp.needsKeyFrame
@@ -318,7 +318,7 @@ final class StreamPull: CameraPull {
     private func wait() throws(PullFault) {
         guard let connection else { return }
         guard !hasMore else {
-            // A camera that sends without an end still has to be answered.
+            // A camera that sends without end must still be answered.
             try flush()
             return
         }
@@ -378,7 +378,7 @@ final class StreamPull: CameraPull {
         if hasLinger {
             // With unread bytes the kernel would reset the connection, and the camera might not see the TEARDOWN.
             setMark(1)
-            let until = Clocks.monotonic &+ Self.lingering
+            let until = Clocks.monotonic &+ Self.drainTimeout
             var isOpen = true
             while isOpen, Clocks.monotonic < until {
                 var waited = pollfd(fd: connection.descriptor, events: Int16(POLLIN), revents: 0)

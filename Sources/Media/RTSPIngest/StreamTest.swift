@@ -8,7 +8,7 @@ public enum StreamTest {
         /// Its `passwordFile` and `memoryFile` are not looked at.
         public var network: CameraConfiguration.Network
         public var password: String?
-        /// With no pin: take whatever certificate is shown, and tell its pin; else TLS without a pin is refused.
+        /// With no pin: take whatever certificate is shown, and report its pin; else TLS without a pin is refused.
         public var trustsFirstCertificate = true
         /// What its process learned of it: where its ONVIF service is, and the certificates that were shown.
         var memory: CameraCache?

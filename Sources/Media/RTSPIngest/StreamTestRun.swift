@@ -14,12 +14,12 @@ internal import VideoCodec
 /// One test of a camera, on one thread.
 final class StreamTestRun: Sendable {
     private let subject: StreamTest.Subject
-    private let patience: Duration
+    private let timeout: Duration
     private let logger: Logger
     private let progress: @Sendable (StreamTestReport) -> Void
     private let state: SharedState
 
-    /// A camera's clock that is further off is worth a word, milliseconds.
+    /// A camera's clock that is further off is worth a warning, milliseconds.
     private static let clockTolerance: Int64 = 5_000
 
     init(
@@ -27,7 +27,7 @@ final class StreamTestRun: Sendable {
         progress: @escaping @Sendable (StreamTestReport) -> Void
     ) {
         self.subject = subject
-        patience = deadline
+        timeout = deadline
         self.logger = logger
         self.progress = progress
         var network = subject.network
@@ -37,7 +37,7 @@ final class StreamTestRun: Sendable {
 
     func cancel() { state.wakeup.stop() }
 
-    /// What the steps write, and by when they have to be done.
+    /// What the steps write, and by when they must be done.
     private struct Log {
         var report: StreamTestReport
         var began: UInt64
@@ -51,7 +51,7 @@ final class StreamTestRun: Sendable {
             self.deadline = deadline
         }
 
-        /// The report tells a pin only when it is the camera's one: ONVIF and stream may show different certificates,
+        /// The report shows a pin only when it is the camera's one: ONVIF and stream may show different certificates,
         /// and a pin in the settings counts for both.
         mutating func saw(pin: String?) {
             guard let pin, !pins.contains(pin) else { return }
@@ -84,7 +84,7 @@ final class StreamTestRun: Sendable {
 
     func run() -> StreamTestReport {
         let now = Clocks.monotonic
-        let (seconds, attoseconds) = patience.components
+        let (seconds, attoseconds) = timeout.components
         let nanoseconds = UInt64(clamping: seconds) &* 1_000_000_000 &+ UInt64(clamping: attoseconds / 1_000_000_000)
         var log = Log(
             report: StreamTestReport(url: subject.network.url), began: now, deadline: now &+ nanoseconds)
@@ -101,7 +101,7 @@ final class StreamTestRun: Sendable {
             fail(error, &log)
         }
         log.report.isDone = true
-        tell(log)
+        report(log)
         return Self.shown(log.report)
     }
 
@@ -111,11 +111,11 @@ final class StreamTestRun: Sendable {
         var log = Log(report: StreamTestReport(url: subject.network.url), began: now, deadline: now)
         log.add(.reach, .failed, "nothing was tried: no thread can be made for the test", hint: "Try again later")
         log.report.isDone = true
-        tell(log)
+        report(log)
         return Self.shown(log.report)
     }
 
-    private func tell(_ log: Log) { progress(Self.shown(log.report)) }
+    private func report(_ log: Log) { progress(Self.shown(log.report)) }
 
     /// Without the passwords that cameras write into their own addresses, and bounded.
     private static func shown(_ report: StreamTestReport) -> StreamTestReport {
@@ -187,15 +187,15 @@ final class StreamTestRun: Sendable {
         } else {
             log.add(.clock, .ok, "the camera's clock is right")
         }
-        log.add(.login, .ok, "ONVIF accepts the login (\(Self.words(learnedFacts?.scheme)))")
-        tell(log)
+        log.add(.login, .ok, "ONVIF accepts the login (\(Self.text(learnedFacts?.scheme)))")
+        report(log)
         return found.url
     }
 
     /// What is known of the camera already.
     private var memory: CameraCache { subject.memory ?? CameraCache(url: subject.network.url) }
 
-    private static func words(_ scheme: LoginScheme?) -> String {
+    private static func text(_ scheme: LoginScheme?) -> String {
         switch scheme {
         case .usernameToken: "digest token"
         case .httpDigest: "HTTP Digest"
@@ -208,7 +208,7 @@ final class StreamTestRun: Sendable {
 
     private func pull(_ url: RTSPURL, _ log: inout Log) throws(PullFault) {
         log.report.streamURL = "\(url)"
-        tell(log)
+        report(log)
         do throws(PullFault) {
             try pull(url, followsRedirect: true, &log)
         } catch {
@@ -232,7 +232,7 @@ final class StreamTestRun: Sendable {
         var options = options(for: url)
         if url.isSecure, options.pin == nil, !subject.trustsFirstCertificate {
             throw PullFault(
-                .cameraCertificate, "nobody has accepted the camera's certificate yet",
+                .cameraCertificate, "the camera's certificate has not been accepted yet",
                 hint: "Add the camera, or accept its certificate: watchboxctl camera edit ID --accept-certificate")
         }
         switch subject.network.transport {
@@ -273,12 +273,12 @@ final class StreamTestRun: Sendable {
         if lacksKeyFrame, !state.wakeup.isStopped {
             throw PullFault(
                 .noKeyFrame,
-                "pictures come, and no key frame came within \(patience.components.seconds) s; a stream waits for one "
+                "frames arrive, but no key frame came within \(timeout.components.seconds) s; a stream waits for one "
                     + "for \(FreezeWatch.longestGroup / 1_000_000_000) s")
         }
         throw PullFault(
             .cameraTimeout,
-            state.wakeup.isStopped ? "the test was ended" : "the test took longer than \(patience.components.seconds) s"
+            state.wakeup.isStopped ? "the test was ended" : "the test took longer than \(timeout.components.seconds) s"
         )
     }
 
@@ -296,10 +296,10 @@ final class StreamTestRun: Sendable {
                 log.add(.reach, .ok, "\(address) answers" + (pin == nil ? "" : ", encrypted"))
                 log.add(.clock, .skipped, "the address of a stream has no clock", milliseconds: 0)
             }
-            tell(log)
+            report(log)
         case .described(let selection):
             described(selection, pull, &log)
-            tell(log)
+            report(log)
         case .playing, .needsKeyFrame, .lacksKeyFrame, .ticked: break
         case .unit(let choice, let unit):
             guard choice.kind.isVideo, unit.encoded.isKeyFrame else { return false }
@@ -354,7 +354,7 @@ final class StreamTestRun: Sendable {
         return true
     }
 
-    /// A stranger's frame is measured, and not decoded: this runs with the rights of the control process as well.
+    /// An unknown device's frame is measured, and not decoded: this runs with the rights of the control process as well.
     static func header(_ jpeg: [UInt8]) -> JPEGHeader? {
         do throws(VideoCodecError) {
             return try jpeg.span.bytes.withUnsafeBytes { (bytes) throws(VideoCodecError) in try JPEGHeader(bytes) }

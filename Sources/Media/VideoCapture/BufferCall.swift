@@ -9,7 +9,7 @@ extension DeviceCalls {
     }
 }
 
-/// What a driver says of one buffer; nothing of it is checked.
+/// What a driver says of one buffer; none of it is checked.
 struct BufferAnswer {
     var index: Int
     /// Bytes of the whole buffer.

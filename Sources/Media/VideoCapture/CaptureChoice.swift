@@ -2,7 +2,7 @@
 ///
 /// The size comes first, because scaling costs time and sharpness: exactly that size, else the smallest that covers it,
 /// else the largest below. Then the rate, then whether the bus can carry raw frames, then the format that costs least
-/// before the encoder. Only a rate below half of what is wanted weighs more than the size.
+/// before the encoder. Only a rate below half of what is requested weighs more than the size.
 struct CaptureChoice {
     struct Candidate: Equatable {
         var pixelFormat: FourCC
@@ -37,19 +37,19 @@ struct CaptureChoice {
 
     private func rank(_ candidate: Candidate, isCompressed: Bool, cost: Int) -> [Double] {
         let size = candidate.size
-        let wanted = CaptureSize(width: request.width, height: request.height)
+        let requested = CaptureSize(width: request.width, height: request.height)
         let rate = candidate.rate.value
         let isTooSlow = rate < request.rate / 2
         let sizeClass: Double
-        if size == wanted {
+        if size == requested {
             sizeClass = 0
         } else {
-            sizeClass = size.width >= wanted.width && size.height >= wanted.height ? 1 : 2
+            sizeClass = size.width >= requested.width && size.height >= requested.height ? 1 : 2
         }
         let shortage = rate >= request.rate * 0.95 ? 0 : request.rate - rate
         let excess = max(0, rate - request.rate)
         return [
-            isTooSlow ? 1 : 0, isTooSlow ? shortage : 0, sizeClass, Double(abs(size.area - wanted.area)), shortage,
+            isTooSlow ? 1 : 0, isTooSlow ? shortage : 0, sizeClass, Double(abs(size.area - requested.area)), shortage,
             isTooMuch(candidate, isCompressed: isCompressed) ? 1 : 0, Double(cost), excess,
         ]
     }
@@ -64,12 +64,12 @@ struct CaptureChoice {
         return Double(bytes) * candidate.rate.value > Double(limit)
     }
 
-    /// What a format costs before the encoder: none at all, one conversion, decoding; nil: it is no answer.
+    /// What a format costs before the encoder: none at all, one conversion, decoding; nil: it is not an option.
     private func cost(of format: FourCC) -> Int? {
-        if let wanted = request.pixelFormat {
-            if format == wanted { return 0 }
+        if let requested = request.pixelFormat {
+            if format == requested { return 0 }
             // Two names for the same frames.
-            return wanted.isJPEG && format.isJPEG ? 1 : nil
+            return requested.isJPEG && format.isJPEG ? 1 : nil
         }
         let preferred: [FourCC] = [
             .yu12, .nv12, .yuyv, .uyvy, .yvyu, .nv21, .yuv422p, .nv16, .bgr3, .rgb3, .mjpeg, .jpeg, .grey,
@@ -79,22 +79,22 @@ struct CaptureChoice {
     }
 
     private func nearest(_ sizes: CaptureMode.Sizes) -> CaptureSize {
-        let wanted = CaptureSize(width: request.width, height: request.height)
+        let requested = CaptureSize(width: request.width, height: request.height)
         switch sizes {
         case .discrete(let size): return size
-        case .unknown: return wanted
+        case .unknown: return requested
         case .range(let minimum, let maximum, let widthStep, let heightStep):
             return CaptureSize(
-                width: nearest(wanted.width, minimum.width, maximum.width, widthStep),
-                height: nearest(wanted.height, minimum.height, maximum.height, heightStep))
+                width: nearest(requested.width, minimum.width, maximum.width, widthStep),
+                height: nearest(requested.height, minimum.height, maximum.height, heightStep))
         }
     }
 
     /// The least step that covers it.
-    private func nearest(_ wanted: Int, _ minimum: Int, _ maximum: Int, _ step: Int) -> Int {
-        if wanted <= minimum { return minimum }
-        if wanted >= maximum { return maximum }
-        let steps = (wanted - minimum + step - 1) / step
+    private func nearest(_ requested: Int, _ minimum: Int, _ maximum: Int, _ step: Int) -> Int {
+        if requested <= minimum { return minimum }
+        if requested >= maximum { return maximum }
+        let steps = (requested - minimum + step - 1) / step
         return min(maximum, minimum + steps * step)
     }
 

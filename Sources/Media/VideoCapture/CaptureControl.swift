@@ -7,7 +7,7 @@ public struct CaptureControl: Equatable, Sendable {
         /// A menu whose items are numbers.
         case integerMenu = "integer menu"
         case bitmask
-        /// Shown, not set here: texts, arrays.
+        /// Shown, not set here: strings, arrays.
         case other
     }
 

@@ -24,7 +24,7 @@ public struct CaptureEvents: OptionSet, Sendable {
     public static let sourceChange = CaptureEvents(rawValue: 1)
     /// No more frames will come (V4L2_EVENT_EOS).
     public static let endOfStream = CaptureEvents(rawValue: 2)
-    /// A bridge had nothing to tell its sender, and was given what it takes (VIDIOC_S_EDID).
+    /// A bridge had nothing to report to its sender, and was given what it takes (VIDIOC_S_EDID).
     public static let edidGiven = CaptureEvents(rawValue: 4)
 }
 

@@ -4,7 +4,7 @@ extension CaptureDevice {
     /// Begins to capture what was negotiated.
     ///
     /// - Parameter buffers: asked of the driver, 2 to 32; it may give more or less.
-    /// - Throws: `stream` for what another attempt may mend; `busy`, `disconnected`, `noSignal`, `badAnswer`.
+    /// - Throws: `stream` for what another attempt may fix; `busy`, `disconnected`, `noSignal`, `badAnswer`.
     public func start(buffers: Int = 4) throws(CaptureError) {
         try checkOpen()
         stop()
@@ -144,7 +144,7 @@ extension CaptureDevice {
     /// A driver whose buffers were all full had no room for newer frames. What it has then is old, and is kept only
     /// if no newer one comes within one and a half times the distance of two frames.
     ///
-    /// - Throws: `disconnected`; `stream` and `badAnswer` for what a restart of the stream may mend; `formatChanged`.
+    /// - Throws: `disconnected`; `stream` and `badAnswer` for what a restart of the stream may fix; `formatChanged`.
     public func nextFrame(milliseconds: Int) throws(CaptureError) -> RawFrame? {
         try checkOpen()
         guard let pool, let setup else { throw .stream(call: "VIDIOC_DQBUF", errno: EINVAL) }
@@ -158,18 +158,18 @@ extension CaptureDevice {
         var isFreshening = false
         while true {
             let isReady = try wait(until: deadline)
-            if isReady, try takeReady(pool, setup, &newest), !isFreshening, let picture = newest,
-                isOld(picture, setup)
+            if isReady, try takeReady(pool, setup, &newest), !isFreshening, let frame = newest,
+                isOld(frame, setup)
             {
                 isFreshening = true
                 deadline = min(deadline, watchbox_monotonic_nanoseconds() + Self.period(setup) * 3 / 2)
                 continue
             }
-            if let picture = newest {
+            if let frame = newest {
                 if isFreshening, !isReady, watchbox_monotonic_nanoseconds() < deadline { continue }
                 return RawFrame(
-                    setup: setup, sequence: picture.sequence, timestamp: picture.timestamp,
-                    received: picture.received, lease: picture.lease)
+                    setup: setup, sequence: frame.sequence, timestamp: frame.timestamp,
+                    received: frame.received, lease: frame.lease)
             }
             if watchbox_monotonic_nanoseconds() >= deadline { return nil }
         }
@@ -180,11 +180,11 @@ extension CaptureDevice {
         setup.rate.isFinite && setup.rate > 1.0 / 60 ? UInt64(1e9 / min(setup.rate, 10_000)) : 60_000_000_000
     }
 
-    private func isOld(_ picture: Filled, _ setup: CaptureSetup) -> Bool {
-        guard !setup.pixelFormat.isVideo, let timestamp = picture.timestamp, timestamp < picture.received else {
+    private func isOld(_ frame: Filled, _ setup: CaptureSetup) -> Bool {
+        guard !setup.pixelFormat.isVideo, let timestamp = frame.timestamp, timestamp < frame.received else {
             return false
         }
-        let age = picture.received - timestamp
+        let age = frame.received - timestamp
         // A time stamp of hours ago is a clock that is wrong.
         return age > 2 * Self.period(setup) && age < 3_600_000_000_000
     }
@@ -256,13 +256,13 @@ extension CaptureDevice {
             }
             counters.captured += 1
             counters.lost += sequences.missing(before: answer.sequence)
-            guard let picture = filled(answer, pool, setup) else {
+            guard let frame = filled(answer, pool, setup) else {
                 counters.damaged += 1
                 pool.giveBack(answer.index)
                 continue
             }
             if newest != nil { counters.superseded += 1 }
-            newest = picture
+            newest = frame
         }
         return taken >= queued
     }

@@ -103,7 +103,7 @@ public final class CaptureDevice {
         let sides = 1...ModeListing.maxSide
         guard sides.contains(request.width), sides.contains(request.height), request.rate.isFinite,
             request.rate >= Fraction.lowestRate.value
-        else { throw .noSuchFormat(wanted: request.text, offered: "sizes up to 16384x16384 and rates from 0.1") }
+        else { throw .noSuchFormat(requested: request.text, offered: "sizes up to 16384x16384 and rates from 0.1") }
         stop()
         setup = nil
         try followSignal()
@@ -120,17 +120,17 @@ public final class CaptureDevice {
                     return agreed
                 }
             } catch {
-                // One format with wrong numbers says nothing of the next.
+                // One format with wrong numbers says nothing about the next.
                 guard case .badAnswer = error else { throw error }
                 if wrongAnswer == nil { wrongAnswer = error }
             }
         }
         if let wrongAnswer { throw wrongAnswer }
         let offered = modes.prefix(16).map(\.text).joined(separator: "; ")
-        throw .noSuchFormat(wanted: request.text, offered: offered)
+        throw .noSuchFormat(requested: request.text, offered: offered)
     }
 
-    /// A bridge delivers what its sender sends, once it is told to.
+    /// A bridge delivers what its sender sends, once it is asked to.
     private func followSignal() throws(CaptureError) {
         var timings = v4l2_dv_timings()
         do throws(CallFailure) {

@@ -12,7 +12,7 @@ extension CaptureError: CustomStringConvertible {
         case .notPermitted(let path): "\(path) may not be opened"
         case .busy(let path): "\(path) is in use"
         case .notACamera(let path, _): "\(path) is not a camera"
-        case .noSuchFormat(let wanted, _): "The camera cannot deliver \(wanted)"
+        case .noSuchFormat(let requested, _): "The camera cannot deliver \(requested)"
         case .noSignal(let path): "\(path) has no signal"
         case .disconnected: "The camera is gone"
         case .stream(let call, _): "The camera's stream broke (\(call))"
@@ -27,7 +27,7 @@ extension CaptureError: CustomStringConvertible {
         }
     }
 
-    /// Why, as far as it is known; whole sentences.
+    /// Why, as far as it is known; full sentences.
     public var why: String {
         switch self {
         case .notThere: "Nothing has that name now."
@@ -40,9 +40,9 @@ extension CaptureError: CustomStringConvertible {
             "Nothing is connected to its input, the sender is off, or it sends nothing that the input takes."
         case .disconnected: "It was unplugged, lost power, or its driver gave it up."
         case .stream(_, let number):
-            number == ENOSPC ? "The USB bus has no room left for its frames." : Self.sentence(number)
+            number == ENOSPC ? "The USB bus has no room left for its frames." : Self.message(number)
         case .formatChanged: "Its size or its rate is another one now."
-        case .refused(_, let number): Self.sentence(number)
+        case .refused(_, let number): Self.message(number)
         case .badAnswer(let text): text
         case .unsupported: "Not all drivers do."
         case .noSuchControl(_, let nearest):
@@ -54,7 +54,7 @@ extension CaptureError: CustomStringConvertible {
         }
     }
 
-    /// What to do next; whole sentences.
+    /// What to do next; full sentences.
     public var hint: String {
         switch self {
         case .notThere:
@@ -84,7 +84,7 @@ extension CaptureError: CustomStringConvertible {
         }
     }
 
-    private static func sentence(_ number: Int32) -> String {
+    private static func message(_ number: Int32) -> String {
         "\(SystemMessage.text(number)) (\(number))."
     }
 }

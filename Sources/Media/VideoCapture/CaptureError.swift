@@ -10,14 +10,14 @@ public enum CaptureError: Error, Equatable, Sendable {
     case busy(path: String)
     case notACamera(path: String, CaptureNode.Rejection)
     /// None of the camera's formats, sizes and rates will do.
-    case noSuchFormat(wanted: String, offered: String)
+    case noSuchFormat(requested: String, offered: String)
     /// No signal at the input of a bridge.
     case noSignal(path: String)
     /// The device is gone: unplugged, or its driver gave it up.
     case disconnected
-    /// The stream broke, or would not start; a restart may mend it.
+    /// The stream broke, or would not start; a restart may fix it.
     case stream(call: String, errno: Int32)
-    /// The signal has another size or rate now; it has to be negotiated again.
+    /// The signal has another size or rate now; it must be negotiated again.
     case formatChanged
     /// The driver refused something else.
     case refused(call: String, errno: Int32)

@@ -48,7 +48,7 @@ public struct CaptureIdentity: Codable, Equatable, Sendable {
         isSerialShared = Set(bearers.map(\.port)).count > 1
     }
 
-    /// Whether `node` shows this camera, at this or, where the serial number tells it, at another port.
+    /// Whether `node` shows this camera, at this or, where the serial number shows it, at another port.
     ///
     /// The link under by-id is not compared: udev makes it some time after the node.
     public func isSame(as node: CaptureNode) -> Bool {
@@ -90,6 +90,6 @@ extension CaptureNode {
         return bus == subsystem
     }
 
-    /// `bus` is the driver's word only when it was asked; the kernel's name of the port is always the same.
+    /// `bus` comes from the driver only when it was asked; the kernel's name of the port is always the same.
     fileprivate var port: String { usbPort ?? bus }
 }

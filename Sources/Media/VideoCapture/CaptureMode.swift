@@ -14,7 +14,7 @@ public struct CaptureSize: Hashable, Sendable, CustomStringConvertible {
     public var description: String { "\(width)x\(height)" }
 }
 
-/// Of two whole numbers: frames per second.
+/// Of two integers: frames per second.
 public struct Fraction: Hashable, Sendable {
     public var numerator: Int
     public var denominator: Int
@@ -62,7 +62,7 @@ public struct CaptureMode: Equatable, Sendable {
     }
 
     public var pixelFormat: FourCC
-    /// The driver's words: "Motion-JPEG".
+    /// The driver's name: "Motion-JPEG".
     public var name: String
     /// As the driver flags it.
     public var isCompressed: Bool

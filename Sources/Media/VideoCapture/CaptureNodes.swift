@@ -27,7 +27,7 @@ public enum CaptureNodes {
 
     /// What a configured path is now: symbolic links are followed.
     ///
-    /// - Throws: `notThere`, `notPermitted`, `busy`, `notACamera(.notVideo)`. A node that is something else than a
+    /// - Throws: `notThere`, `notPermitted`, `busy`, `notACamera(.notVideo)`. A node that is something other than a
     ///   camera is returned with its verdict.
     public static func node(
         at path: String, root: String = "", calls: any DeviceCalls = KernelCalls()

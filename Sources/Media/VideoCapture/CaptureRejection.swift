@@ -1,13 +1,13 @@
 extension CaptureNode {
     /// What a node is that is not a camera.
     public enum Rejection: Sendable, Equatable, CaseIterable {
-        /// Codes or decodes frames that it is given.
+        /// Encodes or decodes frames that it is given.
         case codec
         /// Scales or converts frames that it is given, or is one end of an image processor.
         case imageProcessor
         /// Gives a sensor's raw samples only.
         case rawBayer
-        /// One stage of a camera that has to be put together first (V4L2_CAP_IO_MC).
+        /// One stage of a camera that must be set up first (V4L2_CAP_IO_MC).
         case mediaController
         /// Describes the frames of another node.
         case metadata
@@ -31,13 +31,13 @@ extension CaptureNode {
             case .imageProcessor: "It is an image processor, which works on frames that it is given."
             case .rawBayer:
                 "It is the receiver of a CSI camera and gives the sensor's raw samples (Bayer), which need an image processor."
-            case .mediaController: "It is one stage of a camera pipeline that has to be put together first."
+            case .mediaController: "It is one stage of a camera pipeline that must be set up first."
             case .metadata: "It describes the frames of another node and has none of its own."
             case .output: "It shows frames and takes none."
             case .radioOrTouch: "It is a tuner, a touch panel, or something else without frames."
             case .noStreaming: "Its driver does not share its buffers (no streaming through mmap)."
             case .noFormats: "Its driver names no frame format."
-            case .notVideo: "It is no V4L2 device."
+            case .notVideo: "It is not a V4L2 device."
             }
         }
 

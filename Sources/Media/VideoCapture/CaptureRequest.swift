@@ -1,4 +1,4 @@
-/// What is wanted of a camera.
+/// What is requested of a camera.
 public struct CaptureRequest: Equatable, Sendable {
     /// Pixels, before any rotation.
     public var width: Int
@@ -8,7 +8,7 @@ public struct CaptureRequest: Equatable, Sendable {
     /// Nil: the cheapest that the camera has for the size and the rate, and never one that the camera encodes as video.
     public var pixelFormat: FourCC?
     /// The driver is asked for lines of planar frames that begin at multiples of so many bytes. Encoders in hardware
-    /// want it; a driver may refuse.
+    /// need it; a driver may refuse.
     public var lineAlignment: Int
 
     public init(

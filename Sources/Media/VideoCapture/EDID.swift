@@ -1,6 +1,6 @@
 internal import CV4L2
 
-/// What an HDMI bridge tells its sender of the frames that it takes (VESA E-EDID 1.3 with one block of CTA-861).
+/// What an HDMI bridge reports to its sender about the frames that it takes (VESA E-EDID 1.3 with one block of CTA-861).
 ///
 /// Without one a sender sends nothing: bridges such as the TC358743 come up with none, and show no signal for ever.
 enum EDID {
@@ -50,7 +50,7 @@ enum EDID {
         // HDMI, address 1.0.0.0, 80 MHz.
         + [0x67, 0x03, 0x0C, 0x00, 0x10, 0x00, 0x00, 16]
 
-    /// Gives a bridge without an EDID the standard one; what somebody else has set stays.
+    /// Gives a bridge without an EDID the standard one; what another program has set stays.
     ///
     /// - Returns: whether it was given: the sender then needs a moment to begin.
     static func giveIfMissing(_ calls: any DeviceCalls, _ descriptor: Int32) -> Bool {

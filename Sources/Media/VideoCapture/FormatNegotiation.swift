@@ -1,6 +1,6 @@
 internal import CV4L2
 
-/// Sets one format and one rate, and checks every number of the driver's answer before anybody trusts it.
+/// Sets one format and one rate, and checks every number of the driver's answer before anything relies on it.
 struct FormatNegotiation {
     /// A frame of 4096 × 4096 in 8 bytes per pixel; more is a fault of the driver.
     static let maxBytes = 128 << 20

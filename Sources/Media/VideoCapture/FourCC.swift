@@ -58,10 +58,10 @@ public struct FourCC: RawRepresentable, Hashable, Sendable {
     /// A JPEG image each.
     public var isJPEG: Bool { self == .mjpeg || self == .jpeg }
 
-    /// Coded: the number of bytes differs from frame to frame.
+    /// Encoded: the number of bytes differs from frame to frame.
     public var isCompressed: Bool { Self.compressed.contains(self) }
 
-    /// Coded as video: a frame may need those before it.
+    /// Encoded as video: a frame may need those before it.
     public var isVideo: Bool { Self.video.contains(self) }
 
     /// Samples of a sensor behind a mosaic of colour filters, which need an image processor.

@@ -108,11 +108,11 @@ struct ModeListing {
 }
 
 extension Fraction {
-    /// One frame in ten seconds: whoever is slower cannot be told from a camera that hangs.
+    /// One frame in ten seconds: what is slower cannot be told apart from a camera that hangs.
     static let lowestRate = Fraction(1, 10)
     private static let rates = lowestRate.value...10_000
 
-    /// Frames per second of a time per frame; nil when that is no time, or gives no rate between one frame in ten
+    /// Frames per second of a time per frame; nil when that is not a time, or gives no rate between one frame in ten
     /// seconds and 10 000 in one.
     init?(interval: v4l2_fract) {
         guard interval.numerator > 0, interval.denominator > 0 else { return nil }
@@ -125,7 +125,7 @@ extension Fraction {
         v4l2_fract(numerator: UInt32(clamping: denominator), denominator: UInt32(clamping: numerator))
     }
 
-    /// - Parameter rate: frames per second; whole numbers stay whole.
+    /// - Parameter rate: frames per second; integers stay integers.
     init(rate: Double) {
         let bounded = rate.isFinite ? min(max(rate, Self.rates.lowerBound), Self.rates.upperBound) : 30
         if bounded == bounded.rounded() {

@@ -1,8 +1,8 @@
 internal import CV4L2
 internal import Platform
 
-/// Tells what a node is: by what it says of itself, and where it does not say enough, by its driver's name. What a
-/// device is labelled with says nothing: everybody may call a v4l2loopback "Display".
+/// Classifies a node: by what it says of itself, and where it does not say enough, by its driver's name. What a
+/// device is labelled with says nothing: anyone may call a v4l2loopback "Display".
 struct NodeInspection {
     let capability: Capability
     private let calls: any DeviceCalls
@@ -40,7 +40,7 @@ struct NodeInspection {
     /// FFmpeg's names of the codecs that the node encodes to, of frames that an encoder is given here.
     func codecs() -> Set<String> {
         guard capability.isMemoryToMemory,
-            pictures.contains(where: { $0 == .yu12 || $0 == .nv12 || $0 == FourCC("YM12") || $0 == FourCC("NM12") })
+            rawFormats.contains(where: { $0 == .yu12 || $0 == .nv12 || $0 == FourCC("YM12") || $0 == FourCC("NM12") })
         else { return [] }
         var codecs: Set<String> = []
         for format in encoded {
@@ -50,10 +50,10 @@ struct NodeInspection {
         return codecs
     }
 
-    private var hasEncodedFormats: Bool { (pictures + encoded).contains(where: \.isCompressed) }
+    private var hasEncodedFormats: Bool { (rawFormats + encoded).contains(where: \.isCompressed) }
 
     /// What the node takes.
-    private var pictures: [FourCC] {
+    private var rawFormats: [FourCC] {
         list(capability.isMultiplanar ? V4L2_BUF_TYPE_VIDEO_OUTPUT_MPLANE : V4L2_BUF_TYPE_VIDEO_OUTPUT)
     }
 

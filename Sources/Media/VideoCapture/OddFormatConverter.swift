@@ -13,7 +13,7 @@ public final class OddFormatConverter {
     ])
 
     /// What the library decodes, libav does not, and noise does no harm to (checked with valgrind, libv4l 1.22). Left
-    /// out: JPGL and NV61 (read past all bounds), 905C (reads memory that nobody wrote), PJPG (a JPEG decoder of its
+    /// out: JPGL and NV61 (read past all bounds), 905C (reads uninitialised memory), PJPG (a JPEG decoder of its
     /// own), OV511 and OV518 (decoded by another program), and sensors' samples without an image processor.
     public static let formats: Set<FourCC> = Set(bits.keys).union(
         ["S910", "S561", "P207", "M310", "SONX", "S401"].compactMap { FourCC($0) })
@@ -54,7 +54,7 @@ public final class OddFormatConverter {
     /// - Throws: `notConvertible` when the bytes are no such frame.
     public func convert(_ bytes: UnsafeRawBufferPointer, _ setup: CaptureSetup) throws(CaptureError) -> [UInt8] {
         let (format, width, height) = (setup.pixelFormat, setup.width, setup.height)
-        // The sizes that such cameras have: below, and between these steps, the library reads beside its lines.
+        // The sizes that such cameras have: below, and between these steps, the library reads outside its lines.
         guard (64...2048).contains(width), (48...2048).contains(height), width % 16 == 0, height % 8 == 0 else {
             throw .notConvertible(format, "libv4lconvert does not decode frames of \(width)x\(height) safely.")
         }

@@ -14,7 +14,7 @@ enum Sysfs {
     /// The last part of what a symbolic link points to.
     static func target(of path: String) -> String? { SmallFile.link(path).map(lastPart) }
 
-    /// What stands behind the last slash.
+    /// What follows the last slash.
     static func lastPart(_ path: String) -> String { path.split(separator: "/").last.map(String.init) ?? "" }
 
     /// With all links followed; nil when there is nothing.

@@ -3,7 +3,7 @@ internal import Platform
 internal import Synchronization
 
 /// Killed children that the kernel does not let go at once, as one that a driver holds. A thread reaps them, and ends
-/// with the last of them: nobody else would, of a camera that needs no child any more.
+/// with the last of them: no one else would, of a camera that needs no child any more.
 enum AbandonedChildren {
     private struct State {
         var children: [pid_t] = []

@@ -4,35 +4,35 @@ internal import CAVCodec
 ///
 /// libavcodec copies the planes of a frame into the driver's buffer as they are, with the frame's line size, and
 /// never asks for the driver's (raspberrypi/firmware#1608, raspberrypi/rpicam-apps#188). It also copies as many rows as
-/// the driver rounded the height to: the memory must go on behind the last one. Of a driver that wants planes apart, it
-/// copies each from the begin of the frame's buffer of the same number.
+/// the driver rounded the height to: the memory must go on behind the last one. For a driver that needs separate planes, it
+/// copies each from the start of the frame's buffer of the same number.
 final class AlignedFrame {
-    let picture: VideoFrame
+    let frame: VideoFrame
 
     init(width: Int, height: Int, pixelFormat: PixelFormat, alignment: Int) throws(VideoCodecError) {
-        picture = try VideoFrame(width: width, height: height, pixelFormat: pixelFormat, lineAlignment: alignment)
+        frame = try VideoFrame(width: width, height: height, pixelFormat: pixelFormat, lineAlignment: alignment)
     }
 
-    /// Whether nobody else, such as an encoder, still reads this memory.
-    var isFree: Bool { wb_av_frame_is_writable(picture.avFrame) > 0 }
+    /// Whether no one else, such as an encoder, still reads this memory.
+    var isFree: Bool { wb_av_frame_is_writable(frame.avFrame) > 0 }
 
     func fits(_ other: borrowing VideoFrame) -> Bool {
-        picture.width == other.width && picture.height == other.height && picture.pixelFormat == other.pixelFormat
+        frame.width == other.width && frame.height == other.height && frame.pixelFormat == other.pixelFormat
     }
 
     /// Takes over the content and the properties of `source`, which has the same size and format.
     func copy(_ source: borrowing VideoFrame) throws(VideoCodecError) {
-        try Libav.check(wb_av_frame_copy(picture.avFrame, source.avFrame), "av_frame_copy")
-        try Libav.check(wb_av_frame_copy_props(picture.avFrame, source.avFrame), "av_frame_copy_props")
+        try Libav.check(wb_av_frame_copy(frame.avFrame, source.avFrame), "av_frame_copy")
+        try Libav.check(wb_av_frame_copy_props(frame.avFrame, source.avFrame), "av_frame_copy_props")
     }
 
-    /// Whether `picture` can be sent as it is: rows of exactly the driver's length, chroma's exactly half of it (a
+    /// Whether `frame` can be sent unchanged: rows of exactly the driver's length, chroma's exactly half of it (a
     /// whole row where U and V lie together), and a buffer for each plane, up to the next whole macroblock.
-    static func isAligned(_ picture: borrowing VideoFrame, alignment: Int) -> Bool {
-        let avFrame = picture.avFrame
-        let pixelFormat = picture.pixelFormat
-        let lines = lineSizes(width: picture.width, pixelFormat: pixelFormat, alignment: alignment)
-        let rows = (picture.height + 15) / 16 * 16
+    static func isAligned(_ frame: borrowing VideoFrame, alignment: Int) -> Bool {
+        let avFrame = frame.avFrame
+        let pixelFormat = frame.pixelFormat
+        let lines = lineSizes(width: frame.width, pixelFormat: pixelFormat, alignment: alignment)
+        let rows = (frame.height + 15) / 16 * 16
         guard
             avFrame.pointee.linesize.0 == lines.luma, avFrame.pointee.linesize.1 == lines.chroma,
             pixelFormat == .nv12 || avFrame.pointee.linesize.2 == lines.chroma,

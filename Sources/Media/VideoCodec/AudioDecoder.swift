@@ -1,7 +1,7 @@
 internal import CAVCodec
 
-/// Turns packets of audio into samples in a child without files, network and secrets. Used by one thread, which also
-/// has to be the one that made it.
+/// Turns packets of audio into samples in a child without files, network and secrets. Used by one thread, which must also
+/// be the one that made it.
 public final class AudioDecoder {
     public let coding: AudioEncoding
     public let report: DecoderSandbox.Report
@@ -12,7 +12,7 @@ public final class AudioDecoder {
     private var sequence: UInt32 = 0
     private var buffer = [UInt8](repeating: 0, count: 8 + maxSamples * 2)
 
-    /// Of a packet: longer ones are no camera's.
+    /// Of a packet: no camera sends longer ones.
     public static let maxPacketLength = 8 << 10
     /// Of all channels of one packet: 120 ms of Opus in stereo have 11 520, G.726 at 16 kbit/s has four for each byte.
     static let maxSamples = maxPacketLength * 4

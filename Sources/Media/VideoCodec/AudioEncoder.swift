@@ -79,7 +79,7 @@ public final class AudioEncoder {
         try Libav.check(wb_av_frame_get_buffer(avFrame, 0), "av_frame_get_buffer")
     }
 
-    /// Codes samples.
+    /// Encodes samples.
     ///
     /// - Parameter samples: −1…1, the channels of one instant side by side; any number of instants.
     /// - Parameter presentationTime: when the first of them is heard. A unit's times are counted from it in samples,
@@ -152,7 +152,7 @@ public final class AudioEncoder {
         captureInstants[start] = captureInstant
         switch codecContext.send(avFrame: avFrame) {
         case .taken: return try receive()
-        case .full: throw .malformedOutput("the encoder takes no samples and gives no packet")
+        case .full: throw .malformedOutput("the encoder accepts no samples and returns no packet")
         case .failed(let error): throw error
         }
     }

@@ -1,4 +1,4 @@
-/// Letters of 5 by 7 dots, for text that is drawn into pictures: ASCII from space to tilde.
+/// Letters of 5 by 7 dots, for text that is drawn into frames: ASCII from space to tilde.
 ///
 /// Our own drawing, so that no font file is needed, and plain enough to survive encoding at a low rate.
 enum BitmapFont {
@@ -15,7 +15,7 @@ enum BitmapFont {
     private static let questionMark = 0x3F
 
     private static func index(of character: Character) -> Int {
-        // An accent that is a scalar of its own stands behind its letter.
+        // An accent that is a scalar of its own follows its letter.
         guard let scalar = character.unicodeScalars.first else { return 0 }
         let code = Int(scalar.value)
         if code >= space, code - space < glyphs.count { return code - space }

@@ -1,7 +1,7 @@
 /// Brings a camera that software encodes smaller, slower or plainer than was asked for back to what was asked for, step
 /// by step, as far as the machine allows.
 ///
-/// The start measures for a moment, and often while all else starts as well. From then on the encoder's own work tells
+/// The start measures for a moment, and often while all else starts as well. From then on the encoder's own work shows
 /// more than any trial would, and costs nothing: how long it takes for each frame. One minute after the start, and
 /// then after five, thirty and again thirty minutes, that is held against what was asked for. A step up doubles the
 /// work at most, and is taken back when it cannot be held; never below what the start found. No I/O and no clock of its
@@ -100,7 +100,7 @@ public struct CapacityRecovery: Equatable, Sendable {
         higher.width = capacity.width
         higher.height = capacity.height
         higher.rate = capacity.rate
-        higher.finding = EncoderCapacity.fitting(request, plan.encoder, preset: plan.preset, speed: speed).words
+        higher.finding = EncoderCapacity.fitting(request, plan.encoder, preset: plan.preset, speed: speed).text
         higher.limit = capacity.limit.map { limit in
             guard speed > used * Self.maxStep else { return limit }
             return EncoderCapacity.limit(
@@ -118,7 +118,7 @@ public struct CapacityRecovery: Equatable, Sendable {
         var higher = plan
         higher.preset = preset
         higher.finding =
-            EncoderCapacity.fitting(request, plan.encoder, preset: preset, speed: speed / Self.presetReserve).words
+            EncoderCapacity.fitting(request, plan.encoder, preset: preset, speed: speed / Self.presetReserve).text
         return higher
     }
 

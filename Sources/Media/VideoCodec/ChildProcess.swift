@@ -5,7 +5,7 @@ internal import Platform
 /// A child process with one socket at its standard input and output. Ends with its owner: killed, and reaped if it can
 /// be.
 ///
-/// For what may hang or crash: a driver, or a decoder with frames of somebody else.
+/// For what may hang or crash: a driver, or a decoder with third-party frames.
 final class ChildProcess {
     enum Output {
         /// Status as waitpid gave it; nil when someone else reaped the child.
@@ -37,9 +37,9 @@ final class ChildProcess {
     /// From the end of the socket to that of the process.
     static let maxEndingTime = Duration.seconds(2)
 
-    /// - Parameter isSandboxed: it is told nothing of this process's environment but where libraries are.
+    /// - Parameter isSandboxed: it gets nothing of this process's environment but where libraries are.
     init(
-        _ executable: String, _ words: [String], connection: Connection = .stream, isSandboxed: Bool = false
+        _ executable: String, _ arguments: [String], connection: Connection = .stream, isSandboxed: Bool = false
     ) throws(Failure) {
         var ends: [Int32] = [-1, -1]
         var kind = Int32(SOCK_STREAM.rawValue)
@@ -78,7 +78,7 @@ final class ChildProcess {
         posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF))
 
         var child = pid_t()
-        let failure = Self.withCStrings(words) { arguments in
+        let failure = Self.withCStrings(arguments) { arguments in
             Self.withCStrings(Self.environment(isSandboxed)) { environment in
                 posix_spawn(&child, executable, &actions, &attributes, arguments, environment)
             }
@@ -184,10 +184,10 @@ final class ChildProcess {
         return nil
     }
 
-    /// Words for how it ended, when it has: "signal 11". One that has closed its end is waited for: on a busy machine
+    /// Text for how it ended, when it has: "signal 11". One that has closed its end is waited for: on a busy machine
     /// its end takes a while.
     ///
-    /// - Parameter isStopped: nobody waits any more.
+    /// - Parameter isStopped: no one waits any more.
     func ending(within duration: Duration = maxEndingTime, isStopped: () -> Bool = { false }) -> String? {
         guard !isReaped else { return nil }
         var status: Int32 = 0
@@ -216,7 +216,7 @@ final class ChildProcess {
         let kept = names.compactMap { (name: String) -> String? in
             getenv(name).map { "\(name)=\(String(cString: $0))" }
         }
-        // A crash reporter is one more program that a stranger's bytes would reach.
+        // A crash reporter is one more program that untrusted bytes would reach.
         return isSandboxed ? kept + ["SWIFT_BACKTRACE=enable=no"] : kept
     }
 

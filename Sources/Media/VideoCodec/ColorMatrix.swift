@@ -2,7 +2,7 @@ package import CAVCodec
 
 /// How red, green and blue became Y, U and V (ITU-T H.273, matrix coefficients).
 public enum ColorMatrix: Equatable, Sendable {
-    /// Nobody said; players then take BT.709 for 720 rows and more, BT.601 below.
+    /// Unspecified; players then take BT.709 for 720 rows and more, BT.601 below.
     case unspecified
     /// Standard definition, and every JPEG.
     case bt601

@@ -1,7 +1,7 @@
 internal import Glibc
 internal import Wire
 
-/// What a decoding child is for, and how it is told: the arguments of `watchboxd decode`.
+/// What a decoding child is for, and how it learns that: the arguments of `watchboxd decode`.
 public enum DecoderRole: Equatable, Sendable {
     /// JPEG images become planes in shared memory of so many bytes.
     case frames(memory: Int)
@@ -72,7 +72,7 @@ public struct DecoderProgram: Sendable {
     }
 
     /// A child in its sandbox.
-    /// - Throws: `.lost` when it does not start, or says nothing of a sandbox.
+    /// - Throws: `.lost` when it does not start, or does not report a sandbox.
     func start(
         _ role: DecoderRole, memory: Int32? = nil, isStopped: () -> Bool
     ) throws(DecoderFault) -> (child: ChildProcess, report: DecoderSandbox.Report) {
@@ -93,8 +93,8 @@ public struct DecoderProgram: Sendable {
         }
         var line = Array(message)
         guard let report = DecoderSandbox.Report(takenFrom: &line) else {
-            let sentence = Array(message).printable
-            throw .lost(sentence.isEmpty ? "the decoder says nothing of its sandbox" : sentence)
+            let text = Array(message).printable
+            throw .lost(text.isEmpty ? "the decoder does not report its sandbox" : text)
         }
         guard report.isHeld else { throw .lost(report.lack ?? "the decoder is not held") }
         SandboxShortfall.note(report)
@@ -111,7 +111,7 @@ public enum DecoderFault: Error, Equatable, Sendable, CustomStringConvertible {
     /// What was decoded before is still in use.
     case busy
 
-    static var nonsense: DecoderFault { .lost("the decoder answered something else than it was asked") }
+    static var nonsense: DecoderFault { .lost("the decoder answered something other than what was asked") }
 
     public var description: String {
         switch self {

@@ -2,10 +2,10 @@ internal import CSandbox
 internal import Glibc
 internal import Platform
 
-/// What a process that decodes a stranger's bytes gives up before it reads the first of them: files, network, other
+/// What a process that decodes untrusted bytes gives up before it reads the first of them: files, network, other
 /// processes, credentials, memory without an end. What breaks into the decoder then holds the bytes that it was sent.
 ///
-/// libav has to be loaded before: nothing can be opened afterwards. docs/design/0013 has the reasons.
+/// libav must be loaded before: nothing can be opened afterwards. docs/design/0013 has the reasons.
 public enum DecoderSandbox {
     /// What such a process may use.
     public struct Limits: Equatable, Sendable {
@@ -49,7 +49,7 @@ public enum DecoderSandbox {
             self.isFiltered = isFiltered
         }
 
-        /// What is missing, in a sentence; nil: nothing.
+        /// What is missing, as a message; nil: nothing.
         public var lack: String? {
             switch (landlock, isFiltered) {
             case (.some, true): nil
@@ -108,7 +108,7 @@ public enum DecoderSandbox {
         _ limits: Limits, layers: Set<Layer> = Set(Layer.allCases)
     ) throws(Failure) -> Report {
         let used = try Memory()
-        // Before the process belongs to nobody. Where it cannot be, the limits below still hold.
+        // Before the process belongs to no one. Where it cannot be, the limits below still hold.
         if case let score = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC), score >= 0 {
             _ = write(score, "1000", 4)
             close(score)
@@ -121,7 +121,7 @@ public enum DecoderSandbox {
         var report = Report(landlock: nil, isFiltered: false)
         if layers.contains(.landlock) {
             let version = wb_landlock_enter()
-            // EPERM: filtered away by a service manager of the unit; it is told like a kernel without.
+            // EPERM: filtered away by a service manager of the unit; it is reported like a kernel without.
             if version < 0, ![-ENOSYS, -EOPNOTSUPP, -EPERM].contains(version) {
                 throw Failure(call: "landlock_restrict_self", number: -version)
             }
@@ -170,7 +170,7 @@ public enum DecoderSandbox {
         if let seconds = limits.seconds { alarm(seconds) }
         if limits.niceness > 0 { _ = nice(limits.niceness) }
         try bound(RLIMIT_DATA, to: rlim_t(used.data + limits.memory), "RLIMIT_DATA")
-        // Data that is made read-only is no data any more.
+        // Data that is made read-only no longer counts as data.
         try bound(RLIMIT_AS, to: rlim_t(used.mapped + limits.memory), "RLIMIT_AS")
         try bound(RLIMIT_CORE, to: 0, "RLIMIT_CORE")
         try bound(RLIMIT_FSIZE, to: 0, "RLIMIT_FSIZE")

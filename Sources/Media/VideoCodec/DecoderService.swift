@@ -7,7 +7,7 @@ public enum DecoderService {
     /// Descriptor of the memory for frames.
     private static let memoryPlace: Int32 = 3
 
-    /// - Throws: a sentence that was told to the parent.
+    /// - Throws: a message that was sent to the parent.
     public static func run(_ role: DecoderRole) throws {
         do {
             switch role {
@@ -34,7 +34,7 @@ public enum DecoderService {
                 layout.total <= room.bytes.count
             else { throw .frameFailed("the request is not as expected") }
             let place = UnsafeMutableRawBufferPointer(rebasing: room.bytes[layout.range(ofPlace: Int(words[1]))])
-            let target = try SharedFrames.picture(in: place, layout) {}
+            let target = try SharedFrames.frame(in: place, layout) {}
             let jpeg = UnsafeRawBufferPointer(rebasing: room.bytes[0..<Int(words[2])])
             try filling.fill(target, from: jpeg)
             return []
@@ -47,7 +47,7 @@ public enum DecoderService {
         serve { (request) throws(VideoCodecError) in try codec.decode(request.dropFirst(4)) }
     }
 
-    /// Below the thread that receives: nobody ends one that works without being asked.
+    /// Below the priority of the thread that receives: no one ends one that works without being asked.
     private static func enter(memory: Int) throws {
         let report = try DecoderSandbox.enter(DecoderSandbox.Limits(memory: memory, niceness: 5))
         send(report.line)
@@ -85,17 +85,17 @@ final class FrameFilling {
     }
 
     func fill(_ target: borrowing VideoFrame, from jpeg: UnsafeRawBufferPointer) throws(VideoCodecError) {
-        let picture = try decoder.decode(jpeg)
-        let hasMatrix = !picture.pixelFormat.isRGB && picture.pixelFormat != .gray8
+        let frame = try decoder.decode(jpeg)
+        let hasMatrix = !frame.pixelFormat.isRGB && frame.pixelFormat != .gray8
         let isSame =
-            picture.width == target.width && picture.height == target.height && picture.isFullRange
-            && FullRangeConversion.target(of: picture.pixelFormat) == target.pixelFormat
+            frame.width == target.width && frame.height == target.height && frame.isFullRange
+            && FullRangeConversion.target(of: frame.pixelFormat) == target.pixelFormat
         // Every JPEG with colours has this matrix (JFIF).
-        if hasMatrix { picture.matrix = .bt601 }
+        if hasMatrix { frame.matrix = .bt601 }
         if isSame {
-            try FullRangeConversion.convert(picture, into: target)
+            try FullRangeConversion.convert(frame, into: target)
         } else {
-            try scaler.scale(picture, into: target)
+            try scaler.scale(frame, into: target)
         }
     }
 }

@@ -49,7 +49,7 @@ public struct EncoderCache: Codable, Equatable, Sendable {
     /// An error turns it off for so many seconds, each further one for twice as many, up to the most.
     static let faultSeconds = 600.0
     static let maxFaultSeconds = 3600.0
-    /// What happened longer ago is no news of the encoder any more.
+    /// What happened longer ago says nothing about the encoder any more.
     static let recentSeconds = 3600.0
     /// A failed probe may have had a reason that passes, such as a device in use; a machine may have been busy.
     static let failureSeconds = 600.0
@@ -107,7 +107,7 @@ public struct EncoderCache: Codable, Equatable, Sendable {
 
     /// Why and until when an encoder is left alone, in seconds since boot; nil: it may be used.
     ///
-    /// The words stand in a status for as long as a plan holds: no number in them grows old.
+    /// The text stays in a status for as long as a plan holds: no number in it goes stale.
     public func pause(of encoder: String, at now: Double) -> (until: Double, reason: String)? {
         let hang = hardwareIsOff(at: now).map {
             (until: $0, reason: "hung again and again, and is left alone for an hour after the last time")
@@ -142,7 +142,7 @@ public struct EncoderCache: Codable, Equatable, Sendable {
 
     public mutating func note(_ picturesPerSecond: Double, of trial: EncoderTrial, now: Double) {
         speeds.removeAll { Self.isOf($0, trial) }
-        // JSON has no word for these.
+        // JSON cannot represent these.
         guard picturesPerSecond.isFinite else { return }
         speeds.append(
             Speed(

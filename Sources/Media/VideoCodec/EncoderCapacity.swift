@@ -13,7 +13,7 @@ public struct EncoderTrial: Equatable, Sendable {
     /// Seconds that it may take.
     public var seconds: Double
 
-    /// Codes frames that move until the time is over, as a camera would.
+    /// Encodes frames that move until the time is over, as a camera would.
     ///
     /// - Returns: frames per second.
     /// - Throws: when the encoder does not open.
@@ -30,7 +30,7 @@ public struct EncoderTrial: Equatable, Sendable {
         // At least two, of which the first is a key frame and the second is not.
         while frames < 2 || (SourceClock.now < end && frames < Self.maxFrames) {
             let time = MediaTime(seconds: Double(frames) / rate)
-            _ = try encoder.encode(scene.picture(frames), at: time)
+            _ = try encoder.encode(scene.frame(frames), at: time)
             frames += 1
         }
         return Double(frames) * 1e9 / Double(max(1, encoder.encodeNanoseconds.total))
@@ -46,14 +46,14 @@ public struct EncoderCapacity: Equatable, Sendable {
     public var height: Int
     /// Frames per second.
     public var rate: Double
-    /// The finding in words.
-    public var words: String
+    /// The finding as text.
+    public var text: String
     /// What was asked for, what is held, and why; nil: all as asked.
     public var limit: String?
 
     /// Best frame first.
     static let presets = ["veryfast", "superfast", "ultrafast"]
-    /// The encoder has to leave time for all else.
+    /// The encoder must leave time for everything else.
     static let reserve = 1.3
     /// Frames per second below which a smaller frame is better.
     static let minRate = 10.0
@@ -94,7 +94,7 @@ public struct EncoderCapacity: Equatable, Sendable {
         }
         return EncoderCapacity(
             preset: preset, width: request.width, height: request.height, rate: request.rate,
-            words: "encodes \(words(speed)) frames of \(request.width)x\(request.height) a second here"
+            text: "encodes \(text(speed)) frames of \(request.width)x\(request.height) a second here"
                 + (preset.isEmpty ? "" : " (preset \(preset))"))
     }
 
@@ -113,23 +113,23 @@ public struct EncoderCapacity: Equatable, Sendable {
             if chosen.rate >= needed { break }
         }
         let size = "\(request.width)x\(request.height)"
-        let found = "\(encoder) encodes \(words(speed)) frames of \(size) a second on this machine"
+        let found = "\(encoder) encodes \(text(speed)) frames of \(size) a second on this machine"
         return EncoderCapacity(
             preset: preset, width: chosen.width, height: chosen.height, rate: chosen.rate,
-            words: found + (preset.isEmpty ? "" : " with its fastest preset (\(preset))"),
+            text: found + (preset.isEmpty ? "" : " with its fastest preset (\(preset))"),
             limit: limit(
                 request, width: chosen.width, height: chosen.height, rate: chosen.rate,
-                why: "\(found), and has to leave time for all else"))
+                why: "\(found), and must leave time for everything else"))
     }
 
     /// What is held, what was asked for, and why.
     static func limit(_ request: EncoderRequest, width: Int, height: Int, rate: Double, why: String) -> String {
-        "\(width)x\(height) at \(words(rate)) frames a second instead of \(request.width)x\(request.height) at "
-            + "\(words(request.rate)): \(why)"
+        "\(width)x\(height) at \(text(rate)) frames a second instead of \(request.width)x\(request.height) at "
+            + "\(text(request.rate)): \(why)"
     }
 
     /// With one digit behind the point where that says something.
-    static func words(_ rate: Double) -> String {
+    static func text(_ rate: Double) -> String {
         let tenths = Int((rate * 10).rounded().clamped(to: 0...1e9))
         return tenths >= 1000 || tenths % 10 == 0 ? "\((tenths + 5) / 10)" : "\(tenths / 10).\(tenths % 10)"
     }

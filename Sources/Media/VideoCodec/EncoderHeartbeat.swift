@@ -1,6 +1,6 @@
 internal import Synchronization
 
-/// Tells any thread whether a call into libavcodec runs, and since when.
+/// Shows any thread whether a call into libavcodec runs, and since when.
 ///
 /// A V4L2 encoder can wait in the kernel for ever, and nothing inside the process gets it out: who watches this can end
 /// the process.

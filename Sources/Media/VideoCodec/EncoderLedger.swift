@@ -1,7 +1,7 @@
 internal import Media
 
-/// Matches what comes out of an encoder with what went in, by time stamp: drivers drop frames without a word, and
-/// give packets of frames that nobody sent.
+/// Matches what comes out of an encoder with what went in, by time stamp: drivers drop frames silently, and
+/// return packets of frames that were never sent.
 ///
 /// A frame that is passed over by a later one was dropped. After a damaged packet nothing is handed on until a key
 /// frame, because what follows refers to what was lost. Encoders give frames in the order in which they got them: no
@@ -20,9 +20,9 @@ struct EncoderLedger {
         case ignore
     }
 
-    /// What can be told of a packet without knowing its frame.
+    /// What can be said of a packet without knowing its frame.
     enum Condition: Equatable {
-        case audio
+        case intact
         /// Without an access unit, or with parameter sets that make no sense.
         case unreadable
         /// The driver says that it is damaged.
@@ -35,7 +35,7 @@ struct EncoderLedger {
     /// What came out last is damaged, or nothing has come out yet.
     private(set) var isAwaitingKeyFrame = true
     /// In the order of their time stamps.
-    private var pending: [(tick: Int64, picture: Frame)] = []
+    private var pending: [(tick: Int64, frame: Frame)] = []
 
     /// More frames than any encoder holds back: the buffers of a V4L2 encoder on both sides.
     static let maxDelay = 128
@@ -43,8 +43,8 @@ struct EncoderLedger {
     var waiting: Int { pending.count }
 
     /// - Parameter tick: greater than all before.
-    mutating func sent(_ picture: Frame, at tick: Int64) {
-        pending.append((tick, picture))
+    mutating func sent(_ frame: Frame, at tick: Int64) {
+        pending.append((tick, frame))
     }
 
     mutating func received(tick: Int64, isKeyFrame: Bool, _ condition: Condition) -> Verdict {
@@ -57,19 +57,19 @@ struct EncoderLedger {
             }
             return .ignore
         }
-        let picture = pending[index].picture
+        let frame = pending[index].frame
         drops += UInt64(index)
         pending.removeFirst(index + 1)
-        if condition != .audio {
+        if condition != .intact {
             isAwaitingKeyFrame = true
         } else if isKeyFrame {
             isAwaitingKeyFrame = false
         }
         if isAwaitingKeyFrame {
             errors += 1
-            return .giveUp(picture)
+            return .giveUp(frame)
         }
-        return .deliver(picture)
+        return .deliver(frame)
     }
 
     /// Nothing could be made of a packet that was to be delivered.

@@ -40,7 +40,7 @@ struct EncoderOpening {
         case AV_CODEC_ID_HEVC: codec = .hevc
         default: throw .failed(call: traits.name, code: 0, message: "not an encoder of H.264 or H.265")
         }
-        // The wrapper would code the samples as if they had the limited range.
+        // The wrapper would encode the samples as if they had the limited range.
         guard traits.isSoftware || !configuration.isFullRange else {
             throw .failed(call: traits.name, code: 0, message: "takes frames of limited range only")
         }

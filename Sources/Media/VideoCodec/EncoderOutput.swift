@@ -2,16 +2,16 @@ internal import Media
 
 /// What becomes of an encoder's packets: events for the stream, a key frame to be asked for, or another opening.
 ///
-/// Governs the parameter sets, which some encoders tell when they are opened, some with the first key frame and never
+/// Governs the parameter sets, which some encoders report when they are opened, some with the first key frame and never
 /// again, and some in a packet of their own; the matching of packets with frames; and the distance of key frames.
 struct EncoderOutput {
-    /// What a decoder must know; nil until an encoder has told it.
+    /// What a decoder must know; nil until an encoder has reported it.
     private(set) var format: VideoFormat?
     private(set) var ledger = EncoderLedger()
     var clock: KeyFrameClock
     /// Key frames that were asked for, but for the first of each opening.
     private(set) var forcedKeyFrames: UInt64 = 0
-    /// The encoder gives key frames and never told the parameter sets.
+    /// The encoder returns key frames and never reported the parameter sets.
     private(set) var isReopeningNeeded = false
 
     private var codec: VideoCodec
@@ -20,7 +20,7 @@ struct EncoderOutput {
     /// Whether `format` is of the encoder that is open.
     private var isFormatKnown = false
     private var isFormatDelivered = false
-    private var isFirstPicture = true
+    private var isFirstFrame = true
     /// Packets in a row of which nothing could be made.
     private var fruitless = 0
 
@@ -33,7 +33,7 @@ struct EncoderOutput {
         clock = KeyFrameClock(interval: keyFrameInterval)
     }
 
-    /// - Parameter extradata: parameter sets as a byte stream; empty when the encoder does not tell them yet.
+    /// - Parameter extradata: parameter sets as a byte stream; empty when the encoder does not report them yet.
     mutating func opened(codec: VideoCodec, frameRate: Double, extradata: [UInt8]) throws(VideoCodecError) {
         self.codec = codec
         self.frameRate = frameRate
@@ -47,11 +47,11 @@ struct EncoderOutput {
     ///
     /// - Parameter tick: greater than all before.
     /// - Returns: whether it must be a key frame.
-    mutating func sending(_ picture: EncoderLedger.Frame, at tick: Int64) -> Bool {
-        let isKeyFrame = clock.sending(at: picture.presentationTime)
-        if isKeyFrame, !isFirstPicture { forcedKeyFrames += 1 }
-        isFirstPicture = false
-        ledger.sent(picture, at: tick)
+    mutating func sending(_ frame: EncoderLedger.Frame, at tick: Int64) -> Bool {
+        let isKeyFrame = clock.sending(at: frame.presentationTime)
+        if isKeyFrame, !isFirstFrame { forcedKeyFrames += 1 }
+        isFirstFrame = false
+        ledger.sent(frame, at: tick)
         return isKeyFrame
     }
 
@@ -59,28 +59,28 @@ struct EncoderOutput {
     ///
     /// - Parameter tick: as the encoder gives it, which may be that of no frame.
     /// - Parameter isFlagged: the encoder says that the packet is damaged.
-    /// - Parameter extradata: what the encoder told again with this packet, as a byte stream.
+    /// - Parameter extradata: what the encoder reported again with this packet, as a byte stream.
     /// - Throws: when nothing can be made of a long row of packets.
     mutating func received(
         _ packet: EncodedPacket, at tick: Int64, isFlagged: Bool, extradata: [UInt8] = []
     ) throws(VideoCodecError) -> [MediaEvent] {
-        var condition = isFlagged ? EncoderLedger.Condition.flagged : .audio
+        var condition = isFlagged ? EncoderLedger.Condition.flagged : .intact
         if !extradata.isEmpty { _ = tryUpdate(with: AnnexB.lengthPrefixed(extradata[...])) }
-        if condition == .audio, packet.isKeyFrame || !packet.hasFrame {
+        if condition == .intact, packet.isKeyFrame || !packet.hasFrame {
             if !tryUpdate(with: packet.data) { condition = .unreadable }
             // Some drivers give the parameter sets in a packet of their own, before the first frame.
-            if condition == .audio, !packet.hasFrame, !packet.data.isEmpty { return [] }
+            if condition == .intact, !packet.hasFrame, !packet.data.isEmpty { return [] }
             if !packet.hasFrame { condition = .unreadable }
         }
-        let isKeyFrame = packet.isKeyFrame && condition == .audio
+        let isKeyFrame = packet.isKeyFrame && condition == .intact
         switch ledger.received(tick: tick, isKeyFrame: isKeyFrame, condition) {
-        case .deliver(let picture):
-            clock.received(at: picture.presentationTime, isKeyFrame: isKeyFrame)
-            return try deliver(packet, picture)
-        case .giveUp(let picture):
-            clock.received(at: picture.presentationTime, isKeyFrame: false)
-            if condition != .audio { clock.request() }
-            try countFruitless(condition == .audio ? "no key frame" : "damaged")
+        case .deliver(let frame):
+            clock.received(at: frame.presentationTime, isKeyFrame: isKeyFrame)
+            return try deliver(packet, frame)
+        case .giveUp(let frame):
+            clock.received(at: frame.presentationTime, isKeyFrame: false)
+            if condition != .intact { clock.request() }
+            try countFruitless(condition == .intact ? "no key frame" : "damaged")
         case .ignore:
             if condition == .flagged { clock.request() }
             try countFruitless("of no frame that was sent")
@@ -92,11 +92,11 @@ struct EncoderOutput {
     mutating func ended() {
         ledger.ended()
         clock.restart()
-        isFirstPicture = true
+        isFirstFrame = true
     }
 
     private mutating func deliver(
-        _ packet: EncodedPacket, _ picture: EncoderLedger.Frame
+        _ packet: EncodedPacket, _ frame: EncoderLedger.Frame
     ) throws(VideoCodecError) -> [MediaEvent] {
         guard let format, isFormatKnown else {
             // Nothing can be made of a frame without parameter sets, and a driver gives them once.
@@ -107,8 +107,8 @@ struct EncoderOutput {
         }
         fruitless = 0
         let unit = AccessUnit(
-            track: .video(codec), isKeyFrame: packet.isKeyFrame, presentationTime: picture.presentationTime,
-            decodeTime: picture.presentationTime, data: packet.data, captureInstant: picture.captureInstant)
+            track: .video(codec), isKeyFrame: packet.isKeyFrame, presentationTime: frame.presentationTime,
+            decodeTime: frame.presentationTime, data: packet.data, captureInstant: frame.captureInstant)
         defer { isFormatDelivered = true }
         return isFormatDelivered ? [.accessUnit(unit)] : [.videoFormat(format), .accessUnit(unit)]
     }
@@ -128,7 +128,7 @@ struct EncoderOutput {
         }
     }
 
-    /// Takes the parameter sets that stand before the first slice of `data`.
+    /// Takes the parameter sets that precede the first slice of `data`.
     private mutating func update(with data: [UInt8]) throws(VideoCodecError) {
         let found: VideoFormat?
         do {

@@ -1,4 +1,4 @@
-/// What a camera wants of an encoder.
+/// What a camera needs from an encoder.
 public struct EncoderRequest: Equatable, Sendable {
     /// FFmpeg's names, best first.
     public var encoders: [String]
@@ -28,7 +28,7 @@ public struct EncoderPlan: Codable, Equatable, Sendable {
     public var isHardware: Bool
     /// Encoders that would have been better, each with why it is not used.
     public var passedOver: [EncoderRejection] = []
-    /// What was found of this one, in words.
+    /// What was found of this one, as text.
     public var finding: String
     /// Pixels, even; less than asked for where the machine cannot hold it.
     public var width: Int
@@ -37,7 +37,7 @@ public struct EncoderPlan: Codable, Equatable, Sendable {
     public var rate: Double
     /// Of libx264 and libx265; empty for others.
     public var preset = ""
-    /// What was asked for, what is held, and why, in a sentence; nil: all as asked.
+    /// What was requested, what is held, and why, as a message; nil: all as requested.
     public var limit: String?
     /// The hardware encoder was passed over because it failed, or hung again and again.
     public var isHardwareOff = false
@@ -45,7 +45,7 @@ public struct EncoderPlan: Codable, Equatable, Sendable {
     /// is none.
     public var hardwareOffUntil: Double?
 
-    /// A sentence: each encoder that was passed over, and this one, with the reason.
+    /// A message: each encoder that was passed over, and this one, with the reason.
     public var reason: String {
         (passedOver.map { "\($0.encoder): \($0.reason)" } + ["\(encoder): \(finding)"]).joined(separator: "; ")
     }

@@ -5,7 +5,7 @@ public struct EncoderProbeResult: Codable, Equatable, Sendable {
     /// FFmpeg's name.
     public var encoder: String
     public var works: Bool
-    /// The finding in words.
+    /// The finding as text.
     public var reason: String
     /// Units that came out.
     public var packets: Int
@@ -25,7 +25,7 @@ public struct EncoderProbeResult: Codable, Equatable, Sendable {
 ///
 /// To be run in a process of its own (`EncoderProbeChild`), because a driver that does not answer holds it for ever.
 public enum EncoderProbe {
-    /// Codes frames that move for up to `seconds` of the stream's time, decodes what comes out, and compares.
+    /// Encodes frames that move for up to `seconds` of the stream's time, decodes what comes out, and compares.
     ///
     /// - Throws: for a size or a rate that no encoder takes; what the encoder does wrong is in the result.
     public static func run(
@@ -40,9 +40,9 @@ public enum EncoderProbe {
         let scene = MovingScene(width: width, height: height)
         do throws(VideoCodecError) {
             let coder = try VideoEncoder(configuration)
-            let wanted = Int((rate * seconds).clamped(to: 8...60))
-            let run = try code(scene, coder, pictures: wanted, seconds: seconds)
-            return try judge(run, scene, coder)
+            let requested = Int((rate * seconds).clamped(to: 8...60))
+            let run = try code(scene, coder, frames: requested, seconds: seconds)
+            return try evaluate(run, scene, coder)
         } catch .noEncoder(let rejections) {
             let reason = rejections.map(\.reason).joined(separator: "; ")
             return EncoderProbeResult(encoder: encoder, works: false, reason: "does not open: \(reason)")
@@ -61,13 +61,13 @@ public enum EncoderProbe {
     ///
     /// The end is not drained: drivers may hang there, and a camera never does it.
     private static func code(
-        _ scene: MovingScene, _ coder: VideoEncoder, pictures: Int, seconds: Double
+        _ scene: MovingScene, _ coder: VideoEncoder, frames: Int, seconds: Double
     ) throws(VideoCodecError) -> Run {
         var run = Run(sent: 0)
         let end = SourceClock.now &+ UInt64((seconds * 1e9).clamped(to: 0...60e9))
-        while run.sent < pictures, run.sent < minFrames || SourceClock.now < end {
-            let picture = try scene.picture(run.sent)
-            for event in try coder.encode(picture, at: time(run.sent, coder)) {
+        while run.sent < frames, run.sent < minFrames || SourceClock.now < end {
+            let frame = try scene.frame(run.sent)
+            for event in try coder.encode(frame, at: time(run.sent, coder)) {
                 if case .accessUnit(let unit) = event { run.units.append(unit) }
             }
             run.sent += 1
@@ -76,7 +76,7 @@ public enum EncoderProbe {
         return run
     }
 
-    private static func judge(
+    private static func evaluate(
         _ run: Run, _ scene: MovingScene, _ coder: VideoEncoder
     ) throws(VideoCodecError) -> EncoderProbeResult {
         let size = "\(coder.configuration.width)x\(coder.configuration.height)"
@@ -95,7 +95,7 @@ public enum EncoderProbe {
         let decoder = try VideoDecoder(format)
         var worst = 99.0
         var seen = 0
-        func compare(_ picture: borrowing VideoFrame, _ time: MediaTime) throws(VideoCodecError) {
+        func compare(_ frame: borrowing VideoFrame, _ time: MediaTime) throws(VideoCodecError) {
             seen += 1
             // Some are enough, and a slow machine has a deadline.
             guard seen % 5 == 1 || seen == run.units.count else { return }
@@ -103,24 +103,24 @@ public enum EncoderProbe {
                 worst = 0
                 return
             }
-            worst = min(worst, try scene.likeness(of: picture, to: number))
+            worst = min(worst, try scene.likeness(of: frame, to: number))
         }
         for unit in run.units { try decoder.decode(unit, compare) }
         try decoder.finish(compare)
         let verdict = decoder.verdict
         guard verdict.errors == 0, verdict.damagedFrames == 0, verdict.frames == run.units.count else {
-            let words = decoder.lastError.map { ": \($0)" } ?? ""
+            let text = decoder.lastError.map { ": \($0)" } ?? ""
             return result(
-                false, "its stream does not decode: \(verdict.frames) of \(run.units.count) frames\(words)")
+                false, "its stream does not decode: \(verdict.frames) of \(run.units.count) frames\(text)")
         }
         guard worst >= minLikeness else {
             return result(
                 false,
-                "the frames that come out are not those that went in (\(EncoderCapacity.words(worst)) dB at \(size))")
+                "the frames that come out are not those that went in (\(EncoderCapacity.text(worst)) dB at \(size))")
         }
         return result(
             true,
-            "\(run.units.count) frames of \(size), \(EncoderCapacity.words(run.fps)) a second, came out as they went in"
+            "\(run.units.count) frames of \(size), \(EncoderCapacity.text(run.fps)) a second, came out as they went in"
         )
     }
 

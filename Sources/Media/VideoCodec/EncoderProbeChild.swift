@@ -24,21 +24,21 @@ public struct EncoderProbeChild: Sendable {
             EncoderProbeResult(encoder: encoder, works: false, reason: reason)
         }
         let number = rate == rate.rounded() ? Int(exactly: rate).map { "\($0)" } ?? "\(rate)" : "\(rate)"
-        let words =
+        let command =
             [executable] + arguments
             + ["--encoder", encoder, "--size", "\(width)x\(height)", "--rate", number]
         let child: ChildProcess
         do {
-            child = try ChildProcess(executable, words)
+            child = try ChildProcess(executable, command)
         } catch {
             return failed("the probe could not be started: \(error)")
         }
         switch child.output(limit: Self.maxOutputLength, within: deadline) {
-        case .late: return failed("did not answer within \(Self.words(deadline))")
+        case .late: return failed("did not answer within \(Self.text(deadline))")
         case .tooLong: return failed("the probe wrote more than \(Self.maxOutputLength) bytes")
         case .ended(let status, let bytes):
             guard var result = try? JSONDecoder().decode(EncoderProbeResult.self, from: Data(bytes)) else {
-                return failed("the probe ended with \(Self.words(status: status)) and without a result")
+                return failed("the probe ended with \(Self.text(status: status)) and without a result")
             }
             guard result.encoder == encoder, result.fps.isFinite, result.packets >= 0 else {
                 return failed("the probe answered for another encoder")
@@ -54,11 +54,11 @@ public struct EncoderProbeChild: Sendable {
     private static let maxOutputLength = 64 << 10
     private static let maxReasonLength = 500
 
-    private static func words(_ duration: Duration) -> String {
-        "\(EncoderCapacity.words(duration / .seconds(1))) s"
+    private static func text(_ duration: Duration) -> String {
+        "\(EncoderCapacity.text(duration / .seconds(1))) s"
     }
 
-    private static func words(status: Int32?) -> String {
+    private static func text(status: Int32?) -> String {
         guard let status else { return "an unknown status" }
         let signal = status & 0x7F
         return signal == 0 ? "status \((status >> 8) & 0xFF)" : "signal \(signal)"

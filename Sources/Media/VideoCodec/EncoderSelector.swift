@@ -1,10 +1,10 @@
 /// Chooses the encoder of a camera: hardware where a probe really works, else software, with the size and the rate that
 /// this machine holds. What it learns goes into the memory, so that a restart chooses at once.
 public enum EncoderSelector {
-    /// - Parameter hardwareNodes: V4L2 encoders of this machine, each in words ("/dev/video11, bcm2835-codec-encode");
+    /// - Parameter hardwareNodes: V4L2 encoders of this machine, each as text ("/dev/video11, bcm2835-codec-encode");
     ///   none: no probe is made.
     /// - Parameter now: seconds since boot (`EncoderCache.now`).
-    /// - Parameter probe: codes with a hardware encoder, in another process (`EncoderProbeChild.run`).
+    /// - Parameter probe: encodes with a hardware encoder, in another process (`EncoderProbeChild.run`).
     /// - Parameter measure: frames per second that a software encoder encodes (`EncoderTrial.run`).
     /// - Throws: `.noEncoder` with a reason for each encoder.
     public static func select(
@@ -18,8 +18,8 @@ public enum EncoderSelector {
             let traits = EncoderTraits(name: name)
             if traits.isM2M {
                 switch hardware(name, request, nodes: hardwareNodes, now: now, memory: &memory, probe) {
-                case .works(let words):
-                    return plan(hardware: name, words, request, rejections)
+                case .works(let text):
+                    return plan(hardware: name, text, request, rejections)
                 case .rejected(let reason, let until):
                     rejections.append(EncoderRejection(encoder: name, reason: reason))
                     pause = pause ?? until
@@ -30,7 +30,7 @@ public enum EncoderSelector {
                 let capacity = try EncoderCapacity.plan(
                     name, request, now: now, memory: &memory, measure: measure)
                 return EncoderPlan(
-                    encoder: name, isHardware: false, passedOver: rejections, finding: capacity.words,
+                    encoder: name, isHardware: false, passedOver: rejections, finding: capacity.text,
                     width: capacity.width, height: capacity.height, rate: capacity.rate, preset: capacity.preset,
                     limit: capacity.limit, isHardwareOff: pause?.isOff == true, hardwareOffUntil: pause?.until)
             } catch .noEncoder(let reasons) {
@@ -42,7 +42,7 @@ public enum EncoderSelector {
         throw .noEncoder(rejections)
     }
 
-    /// Tries the hardware again that `plan` passed over. Software, which codes meanwhile, is neither measured nor
+    /// Tries the hardware again that `plan` passed over. Software, which encodes meanwhile, is neither measured nor
     /// touched.
     ///
     /// - Parameters: as for `select`.
@@ -56,7 +56,7 @@ public enum EncoderSelector {
         var pause: Pause?
         for name in request.encoders where EncoderTraits(name: name).isM2M {
             switch hardware(name, request, nodes: hardwareNodes, now: now, memory: &memory, probe) {
-            case .works(let words): return self.plan(hardware: name, words, request, rejections)
+            case .works(let text): return self.plan(hardware: name, text, request, rejections)
             case .rejected(let reason, let until):
                 rejections.append(EncoderRejection(encoder: name, reason: reason))
                 pause = pause ?? until
@@ -111,16 +111,16 @@ public enum EncoderSelector {
     }
 
     private static func plan(
-        hardware name: String, _ words: String, _ request: EncoderRequest, _ rejections: [EncoderRejection]
+        hardware name: String, _ text: String, _ request: EncoderRequest, _ rejections: [EncoderRejection]
     ) -> EncoderPlan {
         let rate = EncoderLevel.rate(for: request, name)
         let limit =
             rate < request.rate
-            ? "\(request.width)x\(request.height) at \(EncoderCapacity.words(rate)) frames a second instead of "
-                + "\(EncoderCapacity.words(request.rate)): more than the hardware encoder encodes in its level (4.0)"
+            ? "\(request.width)x\(request.height) at \(EncoderCapacity.text(rate)) frames a second instead of "
+                + "\(EncoderCapacity.text(request.rate)): more than the hardware encoder encodes in its level (4.0)"
             : nil
         return EncoderPlan(
-            encoder: name, isHardware: true, passedOver: rejections, finding: words, width: request.width,
+            encoder: name, isHardware: true, passedOver: rejections, finding: text, width: request.width,
             height: request.height, rate: rate, limit: limit)
     }
 }

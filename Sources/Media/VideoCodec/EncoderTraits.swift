@@ -31,9 +31,9 @@ struct EncoderTraits: Equatable, Sendable {
     }
 
     /// Frames from one key frame to the next, as the encoder itself counts them.
-    func frames(perKeyFrame wanted: Int) -> Int {
-        // Software does as it is told, so that the clock alone decides, which follows time and not the count.
-        isSoftware ? Self.maxDistance : wanted
+    func frames(perKeyFrame requested: Int) -> Int {
+        // Software does as it is asked, so that the clock alone decides, which follows time and not the count.
+        isSoftware ? Self.maxDistance : requested
     }
 
     private static let software: Set<String> = ["libx264", "libx264rgb", "libx265", "libopenh264", "libkvazaar"]

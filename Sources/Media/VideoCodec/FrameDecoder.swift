@@ -1,5 +1,5 @@
 /// Turns a camera's JPEG images into pixels in a child without files, network and secrets. Used by one thread, which
-/// also has to be the one that made it: the child ends with its maker.
+/// also must be the one that made it: the child ends with its maker.
 ///
 /// Of what the child says only "decoded" or "damaged" is taken; sizes, places and formats are this process's own.
 public final class FrameDecoder {
@@ -73,7 +73,7 @@ public final class FrameDecoder {
         }
         do throws(VideoCodecError) {
             // It gives the place back in any case.
-            return try room.picture(at: place)
+            return try room.frame(at: place)
         } catch {
             throw .damaged("\(error)")
         }
@@ -81,7 +81,7 @@ public final class FrameDecoder {
 
     /// What the frame says of its size is looked at here as well: it decides what is encoded.
     ///
-    /// - Throws: `.malformedFrame` for more than 2^24 pixels, and for what is not a JPEG.
+    /// - Throws: `.malformedFrame` for more than 2^24 pixels, and for anything but a JPEG.
     public static func check(_ jpeg: [UInt8]) throws(VideoCodecError) {
         let header = try jpeg.span.bytes.withUnsafeBytes { (bytes) throws(VideoCodecError) in try JPEGHeader(bytes) }
         guard header.width * header.height <= FrameRequest.maxPixels else {

@@ -6,7 +6,7 @@ public import Media
 /// can break nothing, and the decoder's memory goes with it.
 ///
 /// The child enters its sandbox and says so in a line, reads a `FrameRequest`, and writes the JPEG; when it cannot, it
-/// writes a sentence and ends with status 1.
+/// writes a message and ends with status 1.
 public struct FrameDecoderChild: Sendable {
     public var executable: String
     public var arguments: [String]
@@ -41,26 +41,26 @@ public struct FrameDecoderChild: Sendable {
             let report = DecoderSandbox.Report(takenFrom: &bytes)
             // Whatever it is, it was not made where it can break nothing.
             if report == nil, bytes.starts(with: [0xFF, 0xD8, 0xFF]) {
-                throw .frameFailed("the decoder says nothing of its sandbox")
+                throw .frameFailed("the decoder does not report its sandbox")
             }
             if let report, !report.isHeld { throw .frameFailed(report.lack ?? "the decoder is not held") }
             if let report { SandboxShortfall.note(report) }
             if status == 0, report != nil {
-                guard Self.isPicture(bytes, maxWidth: maxWidth) else {
-                    throw .frameFailed("the decoder answered something else than a frame")
+                guard Self.isJPEG(bytes, maxWidth: maxWidth) else {
+                    throw .frameFailed("the decoder answered something other than a frame")
                 }
                 return bytes
             }
             if let status, status & 0x7F != 0 { throw .frameFailed("the decoder ended with signal \(status & 0x7F)") }
-            // What it says after it has read the first byte may be the camera's words.
+            // What it says after it has read the first byte may come from the camera.
             if report != nil { throw .frameFailed("the key frame cannot be decoded") }
-            let sentence = bytes.printable
-            throw .frameFailed(sentence.isEmpty ? "the decoder ended without a word" : sentence)
+            let message = bytes.printable
+            throw .frameFailed(message.isEmpty ? "the decoder ended without a message" : message)
         }
     }
 
     /// A whole JPEG, of a size that was asked for: what a taken-over child sends goes on to those who look at the list.
-    private static func isPicture(_ bytes: [UInt8], maxWidth: Int?) -> Bool {
+    private static func isJPEG(_ bytes: [UInt8], maxWidth: Int?) -> Bool {
         guard bytes.suffix(2) == [0xFF, 0xD9] else { return false }
         let header = try? bytes.span.bytes.withUnsafeBytes { (bytes) throws(VideoCodecError) in try JPEGHeader(bytes) }
         guard let header, header.width * header.height <= FrameRequest.maxPixels else { return false }
@@ -98,7 +98,7 @@ public struct FrameRequest: Sendable {
         self.maxWidth = maxWidth
     }
 
-    /// - Throws: `.frameFailed` for what is not a request.
+    /// - Throws: `.frameFailed` for an invalid request.
     public init(_ bytes: [UInt8]) throws(VideoCodecError) {
         guard let end = bytes.prefix(Self.maxHeadLength).firstIndex(of: 0x0A),
             let head = try? JSONDecoder().decode(Head.self, from: Data(bytes[..<end])),
@@ -134,8 +134,8 @@ public struct FrameRequest: Sendable {
         let decoder = try VideoDecoder(format, maxPixels: Self.maxPixels)
         let coder = JPEGEncoder()
         var jpeg: [UInt8]?
-        let take = { (picture: borrowing VideoFrame, _: MediaTime) throws(VideoCodecError) in
-            if jpeg == nil { jpeg = try coder.encode(picture, maxWidth: maxWidth) }
+        let take = { (frame: borrowing VideoFrame, _: MediaTime) throws(VideoCodecError) in
+            if jpeg == nil { jpeg = try coder.encode(frame, maxWidth: maxWidth) }
         }
         try decoder.decode(unit, take)
         try decoder.finish(take)

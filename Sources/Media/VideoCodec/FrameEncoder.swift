@@ -1,6 +1,6 @@
 package import Media
 
-/// Codes pictures: what a camera's path asks of its encoder, which is `VideoEncoder` or, in tests, one that fails.
+/// Encodes frames: what a camera's path asks of its encoder, which is `VideoEncoder` or, in tests, one that fails.
 package protocol FrameEncoder: AnyObject {
     var lineAlignment: Int { get }
     var acceptedPixelFormats: [PixelFormat] { get }
@@ -8,7 +8,7 @@ package protocol FrameEncoder: AnyObject {
     var encodeNanoseconds: EncoderTime { get }
 
     func encode(
-        _ picture: borrowing VideoFrame, at presentationTime: MediaTime, captureInstant: UInt64?
+        _ frame: borrowing VideoFrame, at presentationTime: MediaTime, captureInstant: UInt64?
     ) throws(VideoCodecError) -> [MediaEvent]
     func reconfigure(_ configuration: VideoEncoderConfiguration) throws(VideoCodecError)
     func requestKeyFrame()

@@ -41,30 +41,30 @@ public struct FrameOrientation: Equatable, Sendable {
     ///
     /// - Throws: `.unsupportedFrame` for other pixel formats.
     public func apply(
-        _ picture: borrowing VideoFrame, lineAlignment: Int = 32
+        _ frame: borrowing VideoFrame, lineAlignment: Int = 32
     ) throws(VideoCodecError) -> VideoFrame {
-        if isIdentity { return try picture.shared() }
+        if isIdentity { return try frame.shared() }
         let turned = try VideoFrame(
-            width: swapsSides ? picture.height : picture.width, height: swapsSides ? picture.width : picture.height,
-            pixelFormat: picture.pixelFormat, lineAlignment: lineAlignment)
-        try turn(picture, into: turned)
+            width: swapsSides ? frame.height : frame.width, height: swapsSides ? frame.width : frame.height,
+            pixelFormat: frame.pixelFormat, lineAlignment: lineAlignment)
+        try turn(frame, into: turned)
         return turned
     }
 
     /// - Parameter target: of the turned size and the same pixel format.
-    func turn(_ picture: borrowing VideoFrame, into target: borrowing VideoFrame) throws(VideoCodecError) {
-        guard picture.pixelFormat == .yuv420p || picture.pixelFormat == .nv12, let planes = picture.pixelFormat.planes
-        else { throw .unsupportedFrame(what: "turning", picture: picture.description) }
-        let size = swapsSides ? (picture.height, picture.width) : (picture.width, picture.height)
-        guard target.pixelFormat == picture.pixelFormat, (target.width, target.height) == size else {
+    func turn(_ frame: borrowing VideoFrame, into target: borrowing VideoFrame) throws(VideoCodecError) {
+        guard frame.pixelFormat == .yuv420p || frame.pixelFormat == .nv12, let planes = frame.pixelFormat.planes
+        else { throw .unsupportedFrame(what: "turning", frame: frame.description) }
+        let size = swapsSides ? (frame.height, frame.width) : (frame.width, frame.height)
+        guard target.pixelFormat == frame.pixelFormat, (target.width, target.height) == size else {
             throw .frameMismatch(expected: "\(size.0)x\(size.1)", actual: target.description)
         }
-        target.isFullRange = picture.isFullRange
-        target.matrix = picture.matrix
+        target.isFullRange = frame.isFullRange
+        target.matrix = frame.matrix
         for (index, plane) in planes.enumerated() {
-            guard let source = picture.memory(ofPlane: index), let destination = target.memory(ofPlane: index),
+            guard let source = frame.memory(ofPlane: index), let destination = target.memory(ofPlane: index),
                 let from = source.bytes.baseAddress, let to = destination.bytes.baseAddress
-            else { throw .unsupportedFrame(what: "turning", picture: picture.description) }
+            else { throw .unsupportedFrame(what: "turning", frame: frame.description) }
             let turn = PlaneTurn(
                 columns: plane.bytesPerRow(width: target.width) / plane.samples.count,
                 rows: plane.rows(height: target.height), from: from, fromStride: source.stride, to: to,

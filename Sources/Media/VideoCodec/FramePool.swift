@@ -26,7 +26,7 @@ final class FramePool {
             let strides = pixelFormat.strides(width: width, lineAlignment: lineAlignment)
         else {
             throw .unsupportedFrame(
-                what: "aligning lines", picture: "\(width)x\(height), format \(pixelFormat.rawValue)")
+                what: "aligning lines", frame: "\(width)x\(height), format \(pixelFormat.rawValue)")
         }
         self.width = width
         self.height = height
@@ -49,19 +49,19 @@ final class FramePool {
     }
 
     /// Its content is undefined.
-    func picture() throws(VideoCodecError) -> VideoFrame {
-        let picture = try VideoFrame.empty(width: width, height: height, pixelFormat)
+    func frame() throws(VideoCodecError) -> VideoFrame {
+        let frame = try VideoFrame.empty(width: width, height: height, pixelFormat)
         guard let buffer = wb_av_buffer_pool_get(pool), let base = buffer.pointee.data else { throw Self.outOfMemory }
         let size = Int(buffer.pointee.size)
         let holder = PoolBuffer(buffer)
         let lease = MemoryLease { holder.end() }
         for index in strides.indices {
-            picture.setPlane(index, base: base + offsets[index], stride: strides[index])
+            frame.setPlane(index, base: base + offsets[index], stride: strides[index])
             // To the end of the memory: encoders see by it how far they may read.
-            picture.setBuffer(
+            frame.setBuffer(
                 index, try lease.buffer(base + offsets[index], count: size - offsets[index]))
         }
-        return picture
+        return frame
     }
 
     private static var outOfMemory: VideoCodecError {

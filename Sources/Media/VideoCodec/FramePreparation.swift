@@ -13,7 +13,7 @@ public final class FramePreparation {
         public var height: Int
         /// What the encoder takes, the preferred one first: `yuv420p`, `nv12`.
         public var pixelFormats: [PixelFormat]
-        /// What the encoder wants of line sizes (`VideoEncoder.lineAlignment`); 1: anything.
+        /// What the encoder requires of line sizes (`VideoEncoder.lineAlignment`); 1: anything.
         public var lineAlignment: Int
         /// Of the prepared frame, for an encoder that cannot say in the stream which it is; nil: the captured
         /// frame's.
@@ -55,10 +55,10 @@ public final class FramePreparation {
         guard configuration.height.isMultiple(of: 2) else { throw .invalid(.height, value: configuration.height) }
         for mask in configuration.masks { try mask.validate() }
         guard !configuration.pixelFormats.isEmpty else {
-            throw .unsupportedFrame(what: "preparing", picture: "no pixel format")
+            throw .unsupportedFrame(what: "preparing", frame: "no pixel format")
         }
         for format in configuration.pixelFormats where format != .yuv420p && format != .nv12 {
-            throw .unsupportedFrame(what: "preparing", picture: "format \(format.rawValue)")
+            throw .unsupportedFrame(what: "preparing", frame: "format \(format.rawValue)")
         }
         let turned = configuration.orientation.swapsSides
         let alignment = max(configuration.lineAlignment, Self.vectorAlignment)
@@ -83,10 +83,10 @@ public final class FramePreparation {
     /// - Returns: of the published size and one of `pixelFormats`, limited range, with its matrix resolved
     ///   (`VideoFrame.matrix`), which the encoder should declare.
     public func prepare(
-        _ picture: consuming VideoFrame, wallClock: Int64
+        _ frame: consuming VideoFrame, wallClock: Int64
     ) throws(VideoCodecError) -> VideoFrame {
         copies = 0
-        var current = try converted(picture)
+        var current = try converted(frame)
         if !configuration.orientation.isIdentity {
             current = try turned(current, by: configuration.orientation)
         } else if !current.isAligned(to: configuration.lineAlignment) || (isDrawn && !current.isWritable) {
@@ -99,68 +99,68 @@ public final class FramePreparation {
 
     private var isDrawn: Bool { !configuration.masks.isEmpty || !configuration.overlay.isEmpty }
 
-    private func converted(_ picture: consuming VideoFrame) throws(VideoCodecError) -> VideoFrame {
+    private func converted(_ frame: consuming VideoFrame) throws(VideoCodecError) -> VideoFrame {
         let isTurned = configuration.orientation.swapsSides
         let width = isTurned ? configuration.height : configuration.width
         let height = isTurned ? configuration.width : configuration.height
-        let isScaled = picture.width != width || picture.height != height
-        let wanted = configuration.matrix?.resolved(height: configuration.height)
+        let isScaled = frame.width != width || frame.height != height
+        let requested = configuration.matrix?.resolved(height: configuration.height)
         // Red, green and blue have no matrix, and grey is grey in each.
-        let hasMatrix = !picture.pixelFormat.isRGB && picture.pixelFormat != .gray8
+        let hasMatrix = !frame.pixelFormat.isRGB && frame.pixelFormat != .gray8
         let assumed = ColorMatrix.unspecified.resolved(height: height)
-        let captured = hasMatrix ? picture.matrix.resolved(height: picture.height) : assumed
-        let matrix = wanted ?? captured
+        let captured = hasMatrix ? frame.matrix.resolved(height: frame.height) : assumed
+        let matrix = requested ?? captured
         let isRecolored = hasMatrix && matrix != captured
-        let isAccepted = configuration.pixelFormats.contains(picture.pixelFormat)
-        if !isScaled, !isRecolored, isAccepted, !picture.isFullRange {
-            picture.matrix = matrix
-            picture.isFullRange = false
-            return picture
+        let isAccepted = configuration.pixelFormats.contains(frame.pixelFormat)
+        if !isScaled, !isRecolored, isAccepted, !frame.isFullRange {
+            frame.matrix = matrix
+            frame.isFullRange = false
+            return frame
         }
         copies += 1
-        if !isScaled, !isRecolored, picture.isFullRange,
-            let format = FullRangeConversion.target(of: picture.pixelFormat), let pool = conversionPools[format]
+        if !isScaled, !isRecolored, frame.isFullRange,
+            let format = FullRangeConversion.target(of: frame.pixelFormat), let pool = conversionPools[format]
         {
-            let limited = try pool.picture()
+            let limited = try pool.frame()
             limited.matrix = matrix
             limited.isFullRange = false
-            try FullRangeConversion.convert(picture, into: limited)
+            try FullRangeConversion.convert(frame, into: limited)
             return limited
         }
         guard let pool = conversionPools[configuration.pixelFormats[0]] else {
-            throw .unsupportedFrame(what: "preparing", picture: picture.description)
+            throw .unsupportedFrame(what: "preparing", frame: frame.description)
         }
-        // Where nobody said, it is said now: two sizes would otherwise be taken for two matrices.
-        if !picture.pixelFormat.isRGB { picture.matrix = hasMatrix ? captured : matrix }
-        let scaled = try pool.picture()
+        // Where it is unspecified, it is set now: two sizes would otherwise be taken for two matrices.
+        if !frame.pixelFormat.isRGB { frame.matrix = hasMatrix ? captured : matrix }
+        let scaled = try pool.frame()
         scaled.matrix = matrix
         scaled.isFullRange = false
-        try scaler.scale(picture, into: scaled)
+        try scaler.scale(frame, into: scaled)
         return scaled
     }
 
     private func turned(
-        _ picture: borrowing VideoFrame, by orientation: FrameOrientation
+        _ frame: borrowing VideoFrame, by orientation: FrameOrientation
     ) throws(VideoCodecError) -> VideoFrame {
-        guard let pool = pools[picture.pixelFormat] else {
-            throw .unsupportedFrame(what: "turning", picture: picture.description)
+        guard let pool = pools[frame.pixelFormat] else {
+            throw .unsupportedFrame(what: "turning", frame: frame.description)
         }
-        let turned = try pool.picture()
-        try orientation.turn(picture, into: turned)
+        let turned = try pool.frame()
+        try orientation.turn(frame, into: turned)
         copies += 1
         return turned
     }
 
-    private func write(on picture: inout VideoFrame, _ wallClock: Int64) throws(VideoCodecError) {
+    private func write(on frame: inout VideoFrame, _ wallClock: Int64) throws(VideoCodecError) {
         guard !configuration.overlay.isEmpty else { return }
         let text = configuration.overlay.text(atUnixSeconds: TextStamp.seconds(wallClock))
-        if let stamp, stamp.isFor(text, picture) {
-            try picture.draw(stamp)
+        if let stamp, stamp.isFor(text, frame) {
+            try frame.draw(stamp)
             return
         }
         let fresh = TextStamp(
-            text, frameWidth: picture.width, frameHeight: picture.height, isFullRange: picture.isFullRange)
+            text, frameWidth: frame.width, frameHeight: frame.height, isFullRange: frame.isFullRange)
         stamp = fresh
-        try picture.draw(fresh)
+        try frame.draw(fresh)
     }
 }

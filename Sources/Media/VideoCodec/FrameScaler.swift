@@ -36,18 +36,18 @@ public final class FrameScaler {
         wb_sws_freeContext(context)
     }
 
-    /// A new frame with the content of `picture`, stretched to `width` and `height`; colours follow the matrix and
-    /// the range that `picture` declares.
+    /// A new frame with the content of `frame`, stretched to `width` and `height`; colours follow the matrix and
+    /// the range that `frame` declares.
     public func scale(
-        _ picture: borrowing VideoFrame, width: Int, height: Int, pixelFormat: PixelFormat
+        _ frame: borrowing VideoFrame, width: Int, height: Int, pixelFormat: PixelFormat
     ) throws(VideoCodecError) -> VideoFrame {
         let scaled = try VideoFrame(width: width, height: height, pixelFormat: pixelFormat)
-        try Libav.check(wb_av_frame_copy_props(scaled.avFrame, picture.avFrame), "av_frame_copy_props")
+        try Libav.check(wb_av_frame_copy_props(scaled.avFrame, frame.avFrame), "av_frame_copy_props")
         if pixelFormat == .rgb24 {
             scaled.avFrame.pointee.colorspace = AVCOL_SPC_RGB
             scaled.isFullRange = true
         }
-        try scale(picture, into: scaled)
+        try scale(frame, into: scaled)
         return scaled
     }
 
@@ -55,37 +55,37 @@ public final class FrameScaler {
     ///
     /// - Returns: passes over all pixels: 1, or 2 where the frame had to be copied before.
     @discardableResult
-    func scale(_ picture: borrowing VideoFrame, into target: borrowing VideoFrame) throws(VideoCodecError) -> Int {
-        if !picture.isReadableBeyondEnd {
-            try scaleReadable(picture.copyReadableBeyondEnd(), into: target)
+    func scale(_ frame: borrowing VideoFrame, into target: borrowing VideoFrame) throws(VideoCodecError) -> Int {
+        if !frame.isReadableBeyondEnd {
+            try scaleReadable(frame.copyReadableBeyondEnd(), into: target)
             return 2
         }
-        try scaleReadable(picture, into: target)
+        try scaleReadable(frame, into: target)
         return 1
     }
 
     private func scaleReadable(
-        _ picture: borrowing VideoFrame, into target: borrowing VideoFrame
+        _ frame: borrowing VideoFrame, into target: borrowing VideoFrame
     ) throws(VideoCodecError) {
-        try configure(Conversion(source: side(picture), target: side(target)))
-        let planes = picture.avFrame.pointee.data
+        try configure(Conversion(source: side(frame), target: side(target)))
+        let planes = frame.avFrame.pointee.data
         let targetPlanes = target.avFrame.pointee.data
-        let strides = picture.avFrame.pointee.linesize
+        let strides = frame.avFrame.pointee.linesize
         let targetStrides = target.avFrame.pointee.linesize
         let rows = wb_sws_scale(
             context,
             [UnsafePointer(planes.0), UnsafePointer(planes.1), UnsafePointer(planes.2), UnsafePointer(planes.3)],
-            [strides.0, strides.1, strides.2, strides.3], 0, picture.avFrame.pointee.height,
+            [strides.0, strides.1, strides.2, strides.3], 0, frame.avFrame.pointee.height,
             [targetPlanes.0, targetPlanes.1, targetPlanes.2, targetPlanes.3],
             [targetStrides.0, targetStrides.1, targetStrides.2, targetStrides.3])
         try Libav.check(rows, "sws_scale")
     }
 
-    private func side(_ picture: borrowing VideoFrame) -> Conversion.Side {
+    private func side(_ frame: borrowing VideoFrame) -> Conversion.Side {
         Conversion.Side(
-            width: picture.avFrame.pointee.width, height: picture.avFrame.pointee.height,
-            format: picture.avFrame.pointee.format, colorSpace: Int32(picture.avFrame.pointee.colorspace.rawValue),
-            isFullRange: picture.isFullRange)
+            width: frame.avFrame.pointee.width, height: frame.avFrame.pointee.height,
+            format: frame.avFrame.pointee.format, colorSpace: Int32(frame.avFrame.pointee.colorspace.rawValue),
+            isFullRange: frame.isFullRange)
     }
 
     private func configure(_ conversion: Conversion) throws(VideoCodecError) {

@@ -15,19 +15,19 @@ enum FullRangeConversion {
 
     /// - Parameter target: of the same size, and of the format that `target(of:)` gives.
     static func convert(
-        _ picture: borrowing VideoFrame, into target: borrowing VideoFrame
+        _ frame: borrowing VideoFrame, into target: borrowing VideoFrame
     ) throws(VideoCodecError) {
         guard
-            target.pixelFormat == self.target(of: picture.pixelFormat), target.width == picture.width,
-            target.height == picture.height, let from = picture.pixelFormat.planes, let to = target.pixelFormat.planes
-        else { throw .frameMismatch(expected: picture.description, actual: target.description) }
+            target.pixelFormat == self.target(of: frame.pixelFormat), target.width == frame.width,
+            target.height == frame.height, let from = frame.pixelFormat.planes, let to = target.pixelFormat.planes
+        else { throw .frameMismatch(expected: frame.description, actual: target.description) }
         for (index, plane) in to.enumerated() {
             guard
-                let source = picture.memory(ofPlane: index), let destination = target.memory(ofPlane: index),
+                let source = frame.memory(ofPlane: index), let destination = target.memory(ofPlane: index),
                 let fromBase = source.bytes.baseAddress, let toBase = destination.bytes.baseAddress
-            else { throw .unsupportedFrame(what: "converting the range", picture: picture.description) }
+            else { throw .unsupportedFrame(what: "converting the range", frame: frame.description) }
             let count = plane.bytesPerRow(width: target.width)
-            let sourceRows = from[index].rows(height: picture.height)
+            let sourceRows = from[index].rows(height: frame.height)
             let isHalved = sourceRows > plane.rows(height: target.height)
             for row in 0..<plane.rows(height: target.height) {
                 let output = (toBase + row * destination.stride).assumingMemoryBound(to: UInt8.self)

@@ -2,8 +2,8 @@ internal import CAVCodec
 
 /// Turns the JPEG images of a camera into pixels. Used by one thread at a time.
 ///
-/// In software only. libavcodec's `mjpeg_v4l2m2m` waits in the kernel for its device without an end, while whoever
-/// decodes is watched by nobody: a driver that does not answer would stop the camera for good. Debian's libavcodec does
+/// In software only. libavcodec's `mjpeg_v4l2m2m` waits in the kernel for its device without an end, while the
+/// decoding thread is not watched: a driver that does not answer would stop the camera for good. Debian's libavcodec does
 /// not have it either.
 public final class JPEGDecoder {
     /// FFmpeg's name of the decoder in use; nil before the first frame and after a damaged one.
@@ -27,7 +27,7 @@ public final class JPEGDecoder {
 
     /// Decodes one frame. A camera's may lack its Huffman tables: the usual ones are then assumed (UVC, AVI).
     ///
-    /// - Throws: `.malformedFrame` for what is none, is cut, or declares more than 2^25 pixels (before memory is taken
+    /// - Throws: `.malformedFrame` for what is not a JPEG, is cut, or declares more than 2^25 pixels (before memory is taken
     ///   for it); the next frame is decoded as if nothing had been. `.noDecoder` when this libavcodec has none.
     public func decode(_ bytes: UnsafeRawBufferPointer) throws(VideoCodecError) -> VideoFrame {
         let header = try JPEGHeader(bytes)
@@ -46,24 +46,24 @@ public final class JPEGDecoder {
     ) throws(VideoCodecError) -> VideoFrame {
         try codecContext.fillPacket(bytes)
         guard case .taken = codecContext.send(packet: codecContext.packet) else { throw Self.undecodable() }
-        let picture = try VideoFrame()
+        let frame = try VideoFrame()
         var isReceived = false
         do throws(VideoCodecError) {
-            isReceived = try codecContext.receiveFrame(into: picture.avFrame)
+            isReceived = try codecContext.receiveFrame(into: frame.avFrame)
         } catch {
             if case .failed(_, _, let message) = error { throw .malformedFrame(message) }
             throw error
         }
         guard isReceived else { throw .malformedFrame("no frame comes of it") }
-        guard !wb_frame_is_damaged(picture.avFrame) else { throw .malformedFrame("parts of it are missing") }
+        guard !wb_frame_is_damaged(frame.avFrame) else { throw .malformedFrame("parts of it are missing") }
         guard
-            picture.width == header.width, picture.height == header.height,
-            Self.pixelFormats.contains(picture.avFrame.pointee.format)
+            frame.width == header.width, frame.height == header.height,
+            Self.pixelFormats.contains(frame.avFrame.pointee.format)
         else {
             throw .malformedFrame(
-                "it declares \(header.width)x\(header.height) pixels and decodes to \(picture.description)")
+                "it declares \(header.width)x\(header.height) pixels and decodes to \(frame.description)")
         }
-        return picture
+        return frame
     }
 
     private func opened() throws(VideoCodecError) -> CodecContext {

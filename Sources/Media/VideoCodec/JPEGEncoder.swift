@@ -20,11 +20,11 @@ public final class JPEGEncoder {
     ///   - quality: 1…100, as libjpeg's: at 50 twice as coarse as at 75, at 100 as fine as can be.
     ///   - widest: pixels; a wider frame is made smaller, in its own shape. Nil: as it is.
     public func encode(
-        _ picture: borrowing VideoFrame, quality: Int = 85, maxWidth: Int? = nil
+        _ frame: borrowing VideoFrame, quality: Int = 85, maxWidth: Int? = nil
     ) throws(VideoCodecError) -> [UInt8] {
         guard (1...100).contains(quality) else { throw .invalid(.quality, value: quality) }
         if let maxWidth, !(16...16_384).contains(maxWidth) { throw .invalid(.width, value: maxWidth) }
-        var (width, height) = (picture.width, picture.height)
+        var (width, height) = (frame.width, frame.height)
         if let maxWidth, maxWidth < width {
             // Even, and never so flat that nothing is left.
             height = max(2, Int((Double(height) * Double(maxWidth) / Double(width) / 2).rounded()) * 2)
@@ -33,7 +33,7 @@ public final class JPEGEncoder {
         let full = try VideoFrame(width: width, height: height, pixelFormat: .yuvj420p)
         full.isFullRange = true
         full.matrix = .bt601
-        try scaled(picture, into: full)
+        try scaled(frame, into: full)
         let codecContext = try opened(Opening(width: width, height: height, quality: quality))
         full.avFrame.pointee.quality = codecContext.context.pointee.global_quality
         full.avFrame.pointee.pts = 0
@@ -49,11 +49,11 @@ public final class JPEGEncoder {
         return Array(UnsafeBufferPointer(start: packet.data, count: Int(max(packet.size, 0))))
     }
 
-    private func scaled(_ picture: borrowing VideoFrame, into target: borrowing VideoFrame) throws(VideoCodecError) {
+    private func scaled(_ frame: borrowing VideoFrame, into target: borrowing VideoFrame) throws(VideoCodecError) {
         let scaler: FrameScaler
         if let used = self.scaler { scaler = used } else { scaler = try FrameScaler() }
         self.scaler = scaler
-        try scaler.scale(picture, into: target)
+        try scaler.scale(frame, into: target)
     }
 
     private func opened(_ opening: Opening) throws(VideoCodecError) -> CodecContext {

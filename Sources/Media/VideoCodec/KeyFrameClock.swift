@@ -3,7 +3,7 @@ public import Media
 /// Says which frames must be key frames, so that they come at a fixed distance in time whatever the frame rate
 /// does.
 ///
-/// It is told of each frame that goes into an encoder and of each unit that comes out. A frame is due when it is
+/// It is notified of each frame that goes into an encoder and of each unit that comes out. A frame is due when it is
 /// the one nearest to an interval after the last key frame. A key frame that was asked for and did not come is asked
 /// for again: drivers have more than one setting for the distance, and libavcodec sets one of them only.
 public struct KeyFrameClock: Equatable, Sendable {
@@ -48,7 +48,7 @@ public struct KeyFrameClock: Equatable, Sendable {
         if isKeyFrame, lastKey.map({ $0 < time }) ?? true { lastKey = time }
         guard let asked, time >= asked else { return }
         self.asked = nil
-        // The encoder dropped the frame, or did not do as it was told.
+        // The encoder dropped the frame, or did not do as it was asked.
         if !isKeyFrame { isRequested = true }
     }
 

@@ -1,6 +1,6 @@
 package import CAVCodec
 
-/// What all users of libav need: the libraries in memory, and errors in words.
+/// What all users of libav need: the libraries in memory, and errors as text.
 package enum Libav {
     /// Brings a library into the process, unless it is there. Before the first `wb_` call of that library.
     package static func load(_ library: wb_library) throws(VideoCodecError) {
@@ -17,13 +17,13 @@ package enum Libav {
         throw .failed(call: call, code: code, message: message(for: code))
     }
 
-    /// libav's sentence for an error code, with the last error that it logged on this thread, which often says more.
+    /// libav's message for an error code, with the last error that it logged on this thread, which often says more.
     package static func message(for code: Int32) -> String {
         var buffer = [CChar](repeating: 0, count: 256)
         _ = wb_av_strerror(code, &buffer, buffer.count)
-        let sentence = text(buffer)
+        let message = text(buffer)
         let log = takeLog()
-        return log.isEmpty ? sentence : "\(sentence) (\(log))"
+        return log.isEmpty ? message : "\(message) (\(log))"
     }
 
     /// The last error that libav logged on this thread; also clears it, so that it is not taken for a later one.

@@ -3,8 +3,8 @@ internal import Glibc
 /// Frames as a camera's are, made quickly, for probes and measurements: bars that move sideways, noise that changes,
 /// and a box that moves on its own.
 ///
-/// The bars stand upright, so that rows that came out shifted are far from what went in. Rows are copied from a few
-/// templates, so that painting costs little beside encoding.
+/// The bars are vertical, so that rows that came out shifted are far from what went in. Rows are copied from a few
+/// templates, so that painting costs little compared to encoding.
 final class MovingScene {
     private let width: Int
     private let height: Int
@@ -50,12 +50,12 @@ final class MovingScene {
     }
 
     /// The same frame for the same number, planar.
-    func picture(_ number: Int) throws(VideoCodecError) -> VideoFrame {
-        var picture = try VideoFrame(width: width, height: height, pixelFormat: .yuv420p)
-        picture.withMutablePlane(0) { memory, stride in drawLuma(memory, stride, number) }
-        picture.withMutablePlane(1) { memory, stride in drawChroma(memory, stride, number, blue) }
-        picture.withMutablePlane(2) { memory, stride in drawChroma(memory, stride, number, red) }
-        return picture
+    func frame(_ number: Int) throws(VideoCodecError) -> VideoFrame {
+        var frame = try VideoFrame(width: width, height: height, pixelFormat: .yuv420p)
+        frame.withMutablePlane(0) { memory, stride in drawLuma(memory, stride, number) }
+        frame.withMutablePlane(1) { memory, stride in drawChroma(memory, stride, number, blue) }
+        frame.withMutablePlane(2) { memory, stride in drawChroma(memory, stride, number, red) }
+        return frame
     }
 
     private func drawLuma(_ memory: UnsafeMutableRawBufferPointer, _ stride: Int, _ number: Int) {
@@ -87,11 +87,11 @@ final class MovingScene {
         }
     }
 
-    /// How near `picture` is to the one with this number: the peak signal-to-noise ratio of its worst plane in
+    /// How near `frame` is to the one with this number: the peak signal-to-noise ratio of its worst plane in
     /// decibels, of every fourth row and third sample; 0 for another size or format.
-    func likeness(of picture: borrowing VideoFrame, to number: Int) throws(VideoCodecError) -> Double {
-        guard picture.width == width, picture.height == height, picture.pixelFormat == .yuv420p else { return 0 }
-        let wanted = try self.picture(number)
+    func likeness(of frame: borrowing VideoFrame, to number: Int) throws(VideoCodecError) -> Double {
+        guard frame.width == width, frame.height == height, frame.pixelFormat == .yuv420p else { return 0 }
+        let expected = try self.frame(number)
         var worst = 99.0
         for plane in 0..<3 {
             let columns = plane == 0 ? width : (width + 1) / 2
@@ -99,8 +99,8 @@ final class MovingScene {
             var sum = 0.0
             var count = 0.0
             let seen: Void? =
-                picture.withPlane(plane) { have, haveStride in
-                    wanted.withPlane(plane) { want, wantStride in
+                frame.withPlane(plane) { have, haveStride in
+                    expected.withPlane(plane) { want, wantStride in
                         for row in Swift.stride(from: 0, to: rows, by: 4) {
                             for column in Swift.stride(from: 0, to: columns, by: 3) {
                                 let one = have.unsafeLoad(fromByteOffset: row * haveStride + column, as: UInt8.self)

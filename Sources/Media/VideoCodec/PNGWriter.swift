@@ -3,26 +3,26 @@ internal import CAVCodec
 /// Frames as PNG files (libavcodec's encoder).
 public enum PNGWriter {
     /// The bytes of a PNG file with 8 bits each of red, green and blue.
-    public static func encode(_ picture: borrowing VideoFrame) throws(VideoCodecError) -> [UInt8] {
-        if picture.pixelFormat == .rgb24 { return try encode(rgb: picture) }
+    public static func encode(_ frame: borrowing VideoFrame) throws(VideoCodecError) -> [UInt8] {
+        if frame.pixelFormat == .rgb24 { return try encode(rgb: frame) }
         let scaler = try FrameScaler()
         let converted = try scaler.scale(
-            picture, width: picture.width, height: picture.height, pixelFormat: .rgb24)
+            frame, width: frame.width, height: frame.height, pixelFormat: .rgb24)
         return try encode(rgb: converted)
     }
 
-    private static func encode(rgb picture: borrowing VideoFrame) throws(VideoCodecError) -> [UInt8] {
+    private static func encode(rgb frame: borrowing VideoFrame) throws(VideoCodecError) -> [UInt8] {
         try Libav.load(WB_LIBRARY_AVCODEC)
         guard let codec = wb_avcodec_find_encoder_by_name("png") else {
             throw .noEncoder([EncoderRejection(encoder: "png", reason: "not in this libavcodec")])
         }
         let codecContext = try CodecContext(codec)
-        codecContext.context.pointee.width = Int32(picture.width)
-        codecContext.context.pointee.height = Int32(picture.height)
+        codecContext.context.pointee.width = Int32(frame.width)
+        codecContext.context.pointee.height = Int32(frame.height)
         codecContext.context.pointee.pix_fmt = AV_PIX_FMT_RGB24
         codecContext.context.pointee.time_base = AVRational(num: 1, den: 1)
         try codecContext.open()
-        for avFrame in [UnsafePointer(picture.avFrame), nil] {
+        for avFrame in [UnsafePointer(frame.avFrame), nil] {
             if case .failed(let error) = codecContext.send(avFrame: avFrame) { throw error }
         }
         guard try codecContext.receivePacket() else { throw .malformedOutput("no packet") }

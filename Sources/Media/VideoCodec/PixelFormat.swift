@@ -64,7 +64,7 @@ public struct PixelFormat: RawRepresentable, Hashable, Sendable {
         name.withUTF8Buffer { letters in letters.reversed().reduce(0) { $0 << 8 | UInt32($1) } }
     }
 
-    /// Brightness from 0 to 255, whatever else is said: libav's older way to tell the range.
+    /// Brightness from 0 to 255, whatever else is said: libav's older way to signal the range.
     var isAlwaysFullRange: Bool {
         self == .yuvj420p || self == .yuvj422p || self == .yuvj444p
             || rawValue == AV_PIX_FMT_YUVJ440P.rawValue || rawValue == AV_PIX_FMT_YUVJ411P.rawValue
@@ -75,7 +75,7 @@ public struct PixelFormat: RawRepresentable, Hashable, Sendable {
         self == .rgb24 || self == .bgr24 || rawValue == AV_PIX_FMT_GBRP.rawValue
     }
 
-    /// Rows of a plane of a frame `height` rows high; nil when the format has no such plane or is none of those named
+    /// Rows of a plane of a frame `height` rows high; nil when the format has no such plane or is not one of those named
     /// above.
     func rows(ofPlane plane: Int, height: Int) -> Int? {
         guard let planes, planes.indices.contains(plane) else { return nil }

@@ -8,7 +8,7 @@ struct PixelPlane {
 
     /// The bytes of a group.
     let samples: [Sample]
-    /// Pixels that a group covers: `columns` beside each other, `rowsPerGroup` beneath.
+    /// Pixels that a group covers: `columns` side by side, `rowsPerGroup` beneath.
     let columns: Int
     let rowsPerGroup: Int
 

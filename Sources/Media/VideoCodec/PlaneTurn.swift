@@ -81,7 +81,7 @@ struct PlaneTurn {
         }
     }
 
-    /// Of the source, where the samples of a row of the result stand in one column.
+    /// Of the source, where the samples of a row of the result are in one column.
     private func sourceColumn(_ row: Int) -> Int {
         isRowReversed ? rows - 1 - row : row
     }

@@ -1,4 +1,4 @@
-/// A rectangle that nobody outside may see, in parts of the image's width and height, from its top left corner.
+/// A rectangle that no one outside may see, in parts of the image's width and height, from its top left corner.
 public struct PrivacyMask: Equatable, Sendable {
     public var x: Double
     public var y: Double
@@ -57,11 +57,11 @@ extension VideoFrame {
         guard !masks.isEmpty else { return }
         for mask in masks { try mask.validate() }
         guard let planes = pixelFormat.planes else {
-            throw .unsupportedFrame(what: "masking", picture: description)
+            throw .unsupportedFrame(what: "masking", frame: description)
         }
         for index in planes.indices {
             guard memory(ofPlane: index) != nil else {
-                throw .unsupportedFrame(what: "masking", picture: description)
+                throw .unsupportedFrame(what: "masking", frame: description)
             }
         }
         if !isWritable { try makeWritable() }

@@ -1,10 +1,10 @@
 internal import Synchronization
 
-/// What this process's decoders lack of their sandbox: to be told once, whoever starts the first of them.
+/// What this process's decoders lack of their sandbox: to be reported once, whoever starts the first of them.
 public enum SandboxShortfall {
     private struct State {
         var lack: String?
-        var isTold = false
+        var isReported = false
     }
 
     private static let state = Mutex(State())
@@ -14,11 +14,11 @@ public enum SandboxShortfall {
         state.withLock { $0.lack = $0.lack ?? lack }
     }
 
-    /// For a log line, the first time alone; nil: nothing lacks, no decoder was started, or it was told.
+    /// For a log line, the first time alone; nil: nothing lacks, no decoder was started, or it was reported.
     public static func take() -> String? {
         state.withLock { state in
-            guard !state.isTold, let lack = state.lack else { return nil }
-            state.isTold = true
+            guard !state.isReported, let lack = state.lack else { return nil }
+            state.isReported = true
             return lack
         }
     }

@@ -23,7 +23,7 @@ final class SharedFrames: Sendable {
         }
         var total: Int { Self.jpegBytes + Self.places * placeBytes }
 
-        /// - Throws: `.invalid` for what is not a size of a frame with halved chroma.
+        /// - Throws: `.invalid` for anything but a size of a frame with halved chroma.
         init(width: Int, height: Int) throws(VideoCodecError) {
             guard (16...VideoFrame.maxSide).contains(width), width.isMultiple(of: 2) else {
                 throw .invalid(.width, value: width)
@@ -72,7 +72,7 @@ final class SharedFrames: Sendable {
         memory.bytes.copyBytes(from: jpeg)
     }
 
-    /// A place that nobody reads; nil: all are in use.
+    /// A place that no one reads; nil: all are in use.
     func take() -> Int? {
         taken.withLock { taken in
             guard let place = (0..<Layout.places).first(where: { !taken.contains($0) }) else { return nil }
@@ -85,15 +85,15 @@ final class SharedFrames: Sendable {
         taken.withLock { _ = $0.remove(place) }
     }
 
-    /// What lies at a place that was taken, without a copy. The place is given back when nobody uses the frame any
+    /// What lies at a place that was taken, without a copy. The place is given back when no one uses the frame any
     /// more. A child that was broken into can change the samples at any time, and nothing else.
-    func picture(at place: Int) throws(VideoCodecError) -> VideoFrame {
+    func frame(at place: Int) throws(VideoCodecError) -> VideoFrame {
         let bytes = UnsafeMutableRawBufferPointer(rebasing: memory.bytes[layout.range(ofPlace: place)])
-        return try Self.picture(in: bytes, layout) { [self] in giveBack(place) }
+        return try Self.frame(in: bytes, layout) { [self] in giveBack(place) }
     }
 
-    /// The same on the child's side, where nobody keeps it.
-    static func picture(
+    /// The same on the child's side, where it is not kept.
+    static func frame(
         in bytes: UnsafeMutableRawBufferPointer, _ layout: Layout, release: @escaping @Sendable () -> Void
     ) throws(VideoCodecError) -> VideoFrame {
         try VideoFrame(

@@ -2,7 +2,7 @@ internal import Glibc
 internal import Platform
 internal import Synchronization
 
-/// Paces a source's thread: waits for instants of CLOCK_MONOTONIC, and can be told to stop from any thread.
+/// Paces a source's thread: waits for instants of CLOCK_MONOTONIC, and can be asked to stop from any thread.
 ///
 /// A wait is cut into pieces, and the flag is looked at between them. That needs no descriptor and cannot fail, and
 /// a source stops within one piece.

@@ -15,15 +15,15 @@ struct TestPatternPainter: ~Copyable {
         self.background = background
     }
 
-    /// Draws frame `number` into `picture`, which has the painter's size.
+    /// Draws frame `number` into `frame`, which has the painter's size.
     ///
     /// - Parameter clock: "HH:MM:SS.mmm".
     /// - Parameter isFlashing: whether the square is white.
-    mutating func draw(into picture: inout VideoFrame, number: Int, clock: String, isFlashing: Bool) {
+    mutating func draw(into frame: inout VideoFrame, number: Int, clock: String, isFlashing: Bool) {
         for plane in 0..<3 {
             let rows = PixelFormat.yuv420p.rows(ofPlane: plane, height: layout.height) ?? 0
             background.withMutablePlane(plane) { source, sourceStride in
-                picture.withMutablePlane(plane) { target, stride in
+                frame.withMutablePlane(plane) { target, stride in
                     let count = min(sourceStride, stride)
                     for row in 0..<rows {
                         target[(row * stride)...].copyBytes(from: source[(row * sourceStride)...].prefix(count))
@@ -32,16 +32,16 @@ struct TestPatternPainter: ~Copyable {
             }
         }
         let box = layout.box(forFrame: number)
-        Self.fill(&picture, box, matrix.color(red: 1, green: 0.55, blue: 0))
-        if isFlashing { Self.fill(&picture, layout.flash, matrix.color(red: 1, green: 1, blue: 1)) }
-        Self.fill(&picture, layout.panel, matrix.color(red: 0, green: 0, blue: 0))
+        Self.fill(&frame, box, matrix.color(red: 1, green: 0.55, blue: 0))
+        if isFlashing { Self.fill(&frame, layout.flash, matrix.color(red: 1, green: 1, blue: 1)) }
+        Self.fill(&frame, layout.panel, matrix.color(red: 0, green: 0, blue: 0))
         let digits = String(number)
         let line = "#" + String(repeating: "0", count: max(0, 8 - digits.count)) + digits
-        Self.draw(clock, in: &picture, at: layout.clockOrigin, scale: layout.scale)
-        Self.draw(line, in: &picture, at: layout.numberOrigin, scale: layout.scale)
+        Self.draw(clock, in: &frame, at: layout.clockOrigin, scale: layout.scale)
+        Self.draw(line, in: &frame, at: layout.numberOrigin, scale: layout.scale)
     }
 
-    private static func drawBackground(_ picture: inout VideoFrame, _ layout: Layout, _ matrix: PatternColors) {
+    private static func drawBackground(_ frame: inout VideoFrame, _ layout: Layout, _ matrix: PatternColors) {
         // At 75 % of full brightness, as television's bars.
         let bars: [(Double, Double, Double)] = [
             (1, 1, 1), (1, 1, 0), (0, 1, 1), (0, 1, 0), (1, 0, 1), (1, 0, 0), (0, 0, 1), (0, 0, 0),
@@ -50,7 +50,7 @@ struct TestPatternPainter: ~Copyable {
             let left = layout.width * index / bars.count / 2 * 2
             let right = index + 1 == bars.count ? layout.width : layout.width * (index + 1) / bars.count / 2 * 2
             fill(
-                &picture, Rectangle(x: left, y: 0, width: right - left, height: layout.rampTop),
+                &frame, Rectangle(x: left, y: 0, width: right - left, height: layout.rampTop),
                 matrix.color(red: bar.0 * 0.75, green: bar.1 * 0.75, blue: bar.2 * 0.75))
         }
         let steps = 32
@@ -59,24 +59,24 @@ struct TestPatternPainter: ~Copyable {
             let right = step + 1 == steps ? layout.width : layout.width * (step + 1) / steps / 2 * 2
             let grey = Double(step) / Double(steps - 1)
             fill(
-                &picture,
+                &frame,
                 Rectangle(
                     x: left, y: layout.rampTop, width: right - left, height: layout.height - layout.rampTop),
                 matrix.color(red: grey, green: grey, blue: grey))
         }
     }
 
-    private static func fill(_ picture: inout VideoFrame, _ rectangle: Rectangle, _ color: PatternColors.Color) {
-        fill(&picture, plane: 0, rectangle, color.y)
+    private static func fill(_ frame: inout VideoFrame, _ rectangle: Rectangle, _ color: PatternColors.Color) {
+        fill(&frame, plane: 0, rectangle, color.y)
         let half = Rectangle(
             x: rectangle.x / 2, y: rectangle.y / 2, width: (rectangle.width + 1) / 2,
             height: (rectangle.height + 1) / 2)
-        fill(&picture, plane: 1, half, color.u)
-        fill(&picture, plane: 2, half, color.v)
+        fill(&frame, plane: 1, half, color.u)
+        fill(&frame, plane: 2, half, color.v)
     }
 
-    private static func fill(_ picture: inout VideoFrame, plane: Int, _ rectangle: Rectangle, _ value: UInt8) {
-        picture.withMutablePlane(plane) { bytes, stride in
+    private static func fill(_ frame: inout VideoFrame, plane: Int, _ rectangle: Rectangle, _ value: UInt8) {
+        frame.withMutablePlane(plane) { bytes, stride in
             let width = min(rectangle.width, stride - rectangle.x)
             guard width > 0 else { return }
             for row in rectangle.y..<(rectangle.y + rectangle.height) {
@@ -89,14 +89,14 @@ struct TestPatternPainter: ~Copyable {
     }
 
     /// White on what is there; only brightness is written, the panel beneath has no colour.
-    private static func draw(_ text: String, in picture: inout VideoFrame, at origin: (x: Int, y: Int), scale: Int) {
+    private static func draw(_ text: String, in frame: inout VideoFrame, at origin: (x: Int, y: Int), scale: Int) {
         var x = origin.x
         for character in text {
             for (row, dots) in BitmapFont.rows(of: character).enumerated() {
                 for column in 0..<BitmapFont.glyphWidth where dots >> (BitmapFont.glyphWidth - 1 - column) & 1 == 1 {
                     let dot = Rectangle(
                         x: x + column * scale, y: origin.y + row * scale, width: scale, height: scale)
-                    fill(&picture, plane: 0, dot, 235)
+                    fill(&frame, plane: 0, dot, 235)
                 }
             }
             x += (BitmapFont.glyphWidth + 1) * scale

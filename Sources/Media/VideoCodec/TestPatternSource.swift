@@ -119,14 +119,14 @@ public final class TestPatternSource: MediaSource {
 }
 
 extension TestPatternSource {
-    /// The moving half: paints and codes frame after frame.
+    /// The moving half: paints and encodes frame after frame.
     private final class Frames {
         let start: MediaTime
         private(set) var number = 0
         private let configuration: VideoEncoderConfiguration
         private let encoder: VideoEncoder
         private var painter: TestPatternPainter
-        private var picture: VideoFrame
+        private var frame: VideoFrame
         private var deliveredFormat: VideoFormat?
 
         init(_ configuration: VideoEncoderConfiguration, start: MediaTime) throws(VideoCodecError) {
@@ -137,7 +137,7 @@ extension TestPatternSource {
             let (width, height) = (configuration.width, configuration.height)
             encoder = try VideoEncoder(configuration)
             painter = try TestPatternPainter(width: width, height: height)
-            picture = try VideoFrame(width: width, height: height, pixelFormat: .yuv420p)
+            frame = try VideoFrame(width: width, height: height, pixelFormat: .yuv420p)
         }
 
         var choice: VideoEncoder.Choice { encoder.choice }
@@ -181,12 +181,12 @@ extension TestPatternSource {
 
         func encodeNext() throws(VideoCodecError) -> [MediaEvent] {
             let instant = SourceClock.now
-            try picture.makeWritable()
+            try frame.makeWritable()
             let sinceSecond = offset.nanoseconds % 1_000_000_000
             painter.draw(
-                into: &picture, number: number, clock: timeOfDay(),
+                into: &frame, number: number, clock: timeOfDay(),
                 isFlashing: Double(sinceSecond) < TestTone.beepSeconds * 1e9)
-            let events = try encoder.encode(picture, at: nextTime, captureInstant: instant)
+            let events = try encoder.encode(frame, at: nextTime, captureInstant: instant)
             number += 1
             return withoutKnownFormat(events)
         }

@@ -2,7 +2,7 @@ internal import Glibc
 
 /// The test pattern's audio: 440 Hz, quiet, and at each full second a tenth of a second of 1000 Hz, loud.
 ///
-/// Both fit a second a whole number of times, so one second of it is computed, and repeated.
+/// Both fit a second an integer number of times, so one second of it is computed, and repeated.
 struct TestTone {
     static let beepSeconds = 0.1
 

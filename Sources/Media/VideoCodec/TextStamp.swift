@@ -38,8 +38,8 @@ struct TextStamp: Equatable {
     }
 
     /// Whether it serves for this text in this frame as it is.
-    func isFor(_ text: String, _ picture: borrowing VideoFrame) -> Bool {
-        frameWidth == picture.width && frameHeight == picture.height && isFullRange == picture.isFullRange
+    func isFor(_ text: String, _ frame: borrowing VideoFrame) -> Bool {
+        frameWidth == frame.width && frameHeight == frame.height && isFullRange == frame.isFullRange
             && self.text == text
     }
 
@@ -90,7 +90,7 @@ extension VideoFrame {
         guard
             let planes = pixelFormat.planes, planes.count > 1, let bright = memory(ofPlane: 0),
             let base = bright.bytes.baseAddress
-        else { throw .unsupportedFrame(what: "writing text", picture: description) }
+        else { throw .unsupportedFrame(what: "writing text", frame: description) }
         guard stamp.x + stamp.width <= width, stamp.y + stamp.height <= height else {
             throw .frameMismatch(expected: "\(stamp.frameWidth)x\(stamp.frameHeight)", actual: description)
         }

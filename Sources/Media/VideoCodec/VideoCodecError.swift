@@ -1,6 +1,6 @@
 /// Why frames or audio could not be encoded.
 public enum VideoCodecError: Error, Equatable, Sendable {
-    /// A libav library is not on this machine, or is another version. The sentence names the package to install.
+    /// A libav library is not on this machine, or is another version. The message names the package to install.
     case libraryMissing(String)
     /// A libav function failed: its name, its code (negative, AVERROR) and what libav says about it.
     case failed(call: String, code: Int32, message: String)
@@ -14,12 +14,12 @@ public enum VideoCodecError: Error, Equatable, Sendable {
     case frameMismatch(expected: String, actual: String)
     /// The encoder's output holds no parameter sets that could be read, or no NAL units.
     case malformedOutput(String)
-    /// What should be a JPEG image is none, is damaged, or is larger than is accepted.
+    /// What should be a JPEG image is not one, is damaged, or is larger than is accepted.
     case malformedFrame(String)
     /// No JPEG could be made of an access unit.
     case frameFailed(String)
     /// A frame of a pixel format on which this cannot be done.
-    case unsupportedFrame(what: String, picture: String)
+    case unsupportedFrame(what: String, frame: String)
     /// A rectangle that is not inside the image.
     case invalidMask(String)
 
@@ -39,7 +39,7 @@ public struct EncoderRejection: Codable, Equatable, Sendable {
 extension VideoCodecError: CustomStringConvertible {
     public var description: String {
         switch self {
-        case .libraryMissing(let sentence): sentence
+        case .libraryMissing(let message): message
         case .failed(let call, _, let message): "\(call): \(message)"
         case .noEncoder(let rejections):
             rejections.isEmpty
@@ -51,7 +51,7 @@ extension VideoCodecError: CustomStringConvertible {
         case .malformedOutput(let reason): "the encoder's output cannot be read: \(reason)"
         case .malformedFrame(let reason): "the image is not a JPEG that can be used: \(reason)"
         case .frameFailed(let reason): "no frame could be made: \(reason)"
-        case .unsupportedFrame(let what, let picture): "\(what) is not possible with a frame of \(picture)"
+        case .unsupportedFrame(let what, let frame): "\(what) is not possible with a frame of \(frame)"
         case .invalidMask(let reason): "the mask cannot be drawn: \(reason)"
         }
     }

@@ -18,11 +18,11 @@ public final class VideoDecoder {
     }
 
     public private(set) var verdict = Verdict()
-    /// libav's words for the last unit that it refused.
+    /// libav's message for the last unit that it refused.
     public private(set) var lastError: VideoCodecError?
 
     private let codecContext: CodecContext
-    private let picture: VideoFrame
+    private let frame: VideoFrame
 
     /// - Parameter maxPixels: of a frame; larger ones are refused. Nil: as libavcodec does.
     public init(_ format: VideoFormat, maxPixels: Int? = nil) throws(VideoCodecError) {
@@ -35,12 +35,12 @@ public final class VideoDecoder {
         codecContext.context.pointee.pkt_timebase = AVRational(num: 1, den: 1_000_000_000)
         try codecContext.open()
         self.codecContext = codecContext
-        picture = try VideoFrame()
+        frame = try VideoFrame()
     }
 
     /// Decodes one unit.
     ///
-    /// A unit that does not decode is counted, and nothing is thrown: the next key frame may be audio.
+    /// A unit that does not decode is counted, and nothing is thrown: the next key frame may decode again.
     ///
     /// - Parameter body: gets each frame that is ready, with its presentation time, in presentation order.
     public func decode(
@@ -73,15 +73,15 @@ public final class VideoDecoder {
     ) throws(VideoCodecError) {
         while true {
             do throws(VideoCodecError) {
-                guard try codecContext.receiveFrame(into: picture.avFrame) else { return }
+                guard try codecContext.receiveFrame(into: frame.avFrame) else { return }
             } catch {
                 count(error)
                 return
             }
-            defer { wb_av_frame_unref(picture.avFrame) }
+            defer { wb_av_frame_unref(frame.avFrame) }
             verdict.frames += 1
-            if wb_frame_is_damaged(picture.avFrame) { verdict.damagedFrames += 1 }
-            try body(picture, MediaTime(nanoseconds: picture.avFrame.pointee.pts))
+            if wb_frame_is_damaged(frame.avFrame) { verdict.damagedFrames += 1 }
+            try body(frame, MediaTime(nanoseconds: frame.avFrame.pointee.pts))
         }
     }
 

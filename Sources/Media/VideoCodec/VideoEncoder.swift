@@ -18,7 +18,7 @@ public final class VideoEncoder {
     public private(set) var choice: Choice
     public private(set) var configuration: VideoEncoderConfiguration
 
-    /// What a decoder must know; nil until the encoder has told it, which some hardware does with its first frame.
+    /// What a decoder must know; nil until the encoder has reported it, which some hardware does with its first frame.
     public var format: VideoFormat? { output.format }
 
     /// Shows whether a call into libavcodec runs, and since when.
@@ -128,7 +128,7 @@ public final class VideoEncoder {
         }
     }
 
-    /// Codes one frame.
+    /// Encodes one frame.
     ///
     /// - Parameter frame: of the configured size, and one of the accepted pixel formats; software encoders are opened
     ///   again for another format, range or matrix than that of the frame before. Its pixels are not changed.
@@ -136,19 +136,19 @@ public final class VideoEncoder {
     /// - Parameter captureInstant: comes back with the unit.
     /// - Returns: the units that are ready, in decoding order, with the format before the first unit that needs it.
     public func encode(
-        _ picture: borrowing VideoFrame, at presentationTime: MediaTime, captureInstant: UInt64? = nil
+        _ frame: borrowing VideoFrame, at presentationTime: MediaTime, captureInstant: UInt64? = nil
     ) throws(VideoCodecError) -> [MediaEvent] {
         guard
-            picture.width == configuration.width, picture.height == configuration.height,
-            acceptedPixelFormats.contains(picture.pixelFormat)
+            frame.width == configuration.width, frame.height == configuration.height,
+            acceptedPixelFormats.contains(frame.pixelFormat)
         else {
             throw .frameMismatch(
-                expected: "\(configuration.width)x\(configuration.height)", actual: picture.description)
+                expected: "\(configuration.width)x\(configuration.height)", actual: frame.description)
         }
-        try follow(picture)
+        try follow(frame)
         encodeNanoseconds.last = 0
         let codecContext = try openedEncoder()
-        let avFrame = try aligned(picture)
+        let avFrame = try aligned(frame)
         let tick = nextTick(presentationTime)
         let isKeyFrame = output.sending(
             EncoderLedger.Frame(presentationTime: presentationTime, captureInstant: captureInstant), at: tick)
@@ -167,7 +167,7 @@ public final class VideoEncoder {
             events += try receive(codecContext)
             // How libavcodec's wrapper takes it when a V4L2 driver fails.
             if codecContext.isAtEnd { throw .malformedOutput("the encoder ended its stream by itself") }
-        case .full: throw .malformedOutput("the encoder takes no frame and gives no packet")
+        case .full: throw .malformedOutput("the encoder accepts no frame and returns no packet")
         case .failed(let error): throw error
         }
         let waiting = output.ledger.waiting
@@ -180,7 +180,7 @@ public final class VideoEncoder {
 
     /// Ends the stream: what the encoder held back. Then it is closed; a further frame opens it again.
     ///
-    /// A V4L2 driver may leave out the last frames here, or never answer. Who only wants to stop lets go of the
+    /// A V4L2 driver may leave out the last frames here, or never answer. To merely stop, let go of the
     /// encoder, or ends the process.
     public func finish() throws(VideoCodecError) -> [MediaEvent] {
         try close(draining: true)
@@ -189,22 +189,22 @@ public final class VideoEncoder {
     }
 
     /// Has the encoder opened again when what it says of its frames in the stream would not be true of this one.
-    private func follow(_ picture: borrowing VideoFrame) throws(VideoCodecError) {
-        var wanted = configuration
-        wanted.pixelFormat = picture.pixelFormat
+    private func follow(_ frame: borrowing VideoFrame) throws(VideoCodecError) {
+        var requested = configuration
+        requested.pixelFormat = frame.pixelFormat
         if traits.isSoftware {
-            wanted.isFullRange = picture.isFullRange
+            requested.isFullRange = frame.isFullRange
             let height = configuration.height
-            if picture.matrix.resolved(height: height) != configuration.colorMatrix.resolved(height: height) {
-                wanted.colorMatrix = picture.matrix
+            if frame.matrix.resolved(height: height) != configuration.colorMatrix.resolved(height: height) {
+                requested.colorMatrix = frame.matrix
             }
-        } else if picture.isFullRange {
-            // The wrapper would code the samples as if they had the limited range.
+        } else if frame.isFullRange {
+            // The wrapper would encode the samples as if they had the limited range.
             throw .unsupportedFrame(
-                what: "encoding with \(choice.encoder)", picture: "\(picture.description), full range")
+                what: "encoding with \(choice.encoder)", frame: "\(frame.description), full range")
         }
-        guard wanted != configuration else { return }
-        configuration = wanted
+        guard requested != configuration else { return }
+        configuration = requested
         isReopeningNeeded = true
     }
 
@@ -213,11 +213,11 @@ public final class VideoEncoder {
         // A driver that does not know the end of a stream would never answer, and count as hung. What was ready came
         // out with the last frame; what is not is counted as dropped.
         try close(draining: !traits.isM2M)
-        var wanted = configuration
-        if wanted.encoders == namedEncoders { wanted.encoders = [choice.encoder] }
-        let opening = try heartbeat.during { () throws(VideoCodecError) in try EncoderOpening(wanted) }
+        var requested = configuration
+        if requested.encoders == namedEncoders { requested.encoders = [choice.encoder] }
+        let opening = try heartbeat.during { () throws(VideoCodecError) in try EncoderOpening(requested) }
         codecContext = opening.codecContext
-        if wanted.encoders == configuration.encoders { choice = opening.choice }
+        if requested.encoders == configuration.encoders { choice = opening.choice }
         namedEncoders = configuration.encoders
         traits = EncoderTraits(name: choice.encoder)
         openings += 1
@@ -277,12 +277,12 @@ public final class VideoEncoder {
 
     /// The frame as it is, or a copy with the rows that the encoder needs.
     private func aligned(
-        _ picture: borrowing VideoFrame
+        _ frame: borrowing VideoFrame
     ) throws(VideoCodecError) -> UnsafeMutablePointer<AVFrame> {
-        guard traits.isM2M, !AlignedFrame.isAligned(picture, alignment: lineAlignment) else { return picture.avFrame }
+        guard traits.isM2M, !AlignedFrame.isAligned(frame, alignment: lineAlignment) else { return frame.avFrame }
         let kept = spare
         let copy: AlignedFrame
-        if let kept, kept.isFree, kept.fits(picture) {
+        if let kept, kept.isFree, kept.fits(frame) {
             copy = kept
         } else {
             copy = try AlignedFrame(
@@ -290,22 +290,22 @@ public final class VideoEncoder {
                 alignment: lineAlignment)
             spare = copy
         }
-        try copy.copy(picture)
+        try copy.copy(frame)
         realigned += 1
-        return copy.picture.avFrame
+        return copy.frame.avFrame
     }
 
     /// The time stamp that a frame has inside the encoder.
     private func nextTick(_ time: MediaTime) -> Int64 {
-        var wanted = time.ticks(timescale: traits.ticksPerSecond)
+        var requested = time.ticks(timescale: traits.ticksPerSecond)
         if traits.isM2M {
             // From a second on: time stamp 0 is that of packets of no frame.
             let first = origin ?? time
             origin = first
             let ticks = (time - first).ticks(timescale: traits.ticksPerSecond)
-            wanted = ticks.addingReportingOverflow(traits.ticksPerSecond).partialValue
+            requested = ticks.addingReportingOverflow(traits.ticksPerSecond).partialValue
         }
-        let tick = max(wanted, lastTick &+ 1)
+        let tick = max(requested, lastTick &+ 1)
         lastTick = tick
         return tick
     }

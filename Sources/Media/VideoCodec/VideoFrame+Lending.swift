@@ -5,7 +5,7 @@ extension VideoFrame {
     ///
     /// - Parameter planes: as many as the format has, in its order; `stride` is the distance of rows in bytes. The
     ///   memory of a plane reaches at least from its base to the last sample of its last row.
-    /// - Parameter release: runs once, when nobody uses the memory any more, which may be long after this frame's
+    /// - Parameter release: runs once, when no one uses the memory any more, which may be long after this frame's
     ///   end, because encoders keep references; on whatever thread lets go last. It also runs when this throws.
     public init(
         lending planes: [(base: UnsafeMutablePointer<UInt8>, stride: Int)], width: Int, height: Int,
@@ -14,16 +14,16 @@ extension VideoFrame {
         // Every plane's buffer holds it, and the last one to go runs `release`.
         let lease = MemoryLease(release)
         let layout = try Self.layout(planes.map(\.stride), width: width, height: height, pixelFormat)
-        let picture = try Self.empty(width: width, height: height, pixelFormat)
-        picture.isFullRange = isFullRange
-        picture.matrix = matrix
+        let frame = try Self.empty(width: width, height: height, pixelFormat)
+        frame.isFullRange = isFullRange
+        frame.matrix = matrix
         for (index, plane) in layout.enumerated() {
             let memory = planes[index]
             let count = memory.stride * (plane.rows(height: height) - 1) + plane.bytesPerRow(width: width)
-            picture.setPlane(index, base: memory.base, stride: memory.stride)
-            picture.setBuffer(index, try lease.buffer(memory.base, count: count))
+            frame.setPlane(index, base: memory.base, stride: memory.stride)
+            frame.setBuffer(index, try lease.buffer(memory.base, count: count))
         }
-        self = picture
+        self = frame
     }
 
     /// A frame in one piece of memory of someone else, its planes as `planes(pixelFormat:width:height:bytesPerLine:
@@ -42,15 +42,15 @@ extension VideoFrame {
         guard let places, let start = bytes.baseAddress else { throw .invalid(.lineSize, value: bytesPerLine) }
         let base = start.assumingMemoryBound(to: UInt8.self)
         _ = try Self.layout(places.map(\.stride), width: width, height: height, pixelFormat)
-        let picture = try Self.empty(width: width, height: height, pixelFormat)
-        picture.isFullRange = isFullRange
-        picture.matrix = matrix
+        let frame = try Self.empty(width: width, height: height, pixelFormat)
+        frame.isFullRange = isFullRange
+        frame.matrix = matrix
         for (index, place) in places.enumerated() {
             let start = base + place.offset
-            picture.setPlane(index, base: start, stride: place.stride)
-            picture.setBuffer(index, try lease.buffer(start, count: bytes.count - place.offset))
+            frame.setPlane(index, base: start, stride: place.stride)
+            frame.setBuffer(index, try lease.buffer(start, count: bytes.count - place.offset))
         }
-        self = picture
+        self = frame
     }
 
     private static func layout(
@@ -60,7 +60,7 @@ extension VideoFrame {
         guard (1...maxSide).contains(height) else { throw .invalid(.height, value: height) }
         guard let layout = pixelFormat.planes else {
             throw .unsupportedFrame(
-                what: "lending memory", picture: "\(width)x\(height), format \(pixelFormat.rawValue)")
+                what: "lending memory", frame: "\(width)x\(height), format \(pixelFormat.rawValue)")
         }
         guard strides.count == layout.count else { throw .invalid(.planes, value: strides.count) }
         for (plane, stride) in zip(layout, strides) {
@@ -75,11 +75,11 @@ extension VideoFrame {
     static func empty(
         width: Int, height: Int, _ pixelFormat: PixelFormat
     ) throws(VideoCodecError) -> VideoFrame {
-        let picture = try VideoFrame()
-        picture.avFrame.pointee.width = Int32(clamping: width)
-        picture.avFrame.pointee.height = Int32(clamping: height)
-        picture.avFrame.pointee.format = pixelFormat.rawValue
-        return picture
+        let frame = try VideoFrame()
+        frame.avFrame.pointee.width = Int32(clamping: width)
+        frame.avFrame.pointee.height = Int32(clamping: height)
+        frame.avFrame.pointee.format = pixelFormat.rawValue
+        return frame
     }
 
     /// Where the planes lie in one piece of memory, as V4L2 lays them out: one after the other without gaps, the line
@@ -117,7 +117,7 @@ extension VideoFrame {
     ) throws(VideoCodecError) {
         let pool = try FramePool(
             width: width, height: height, pixelFormat: pixelFormat, lineAlignment: lineAlignment)
-        self = try pool.picture()
+        self = try pool.frame()
     }
 
     /// The same memory once more: no pixel is copied. Whoever draws afterwards draws on a copy, in both frames.
@@ -156,8 +156,8 @@ extension VideoFrame {
         }
     }
 
-    /// Each plane has one, which begins where the plane does: libavcodec's V4L2 encoders, where a driver wants planes
-    /// apart (YM12, NM12), copy from there, without a look at the plane or whether there is a buffer at all.
+    /// Each plane has one, which begins where the plane does: libavcodec's V4L2 encoders, where a driver needs separate
+    /// planes (YM12, NM12), copy from there, without a look at the plane or whether there is a buffer at all.
     func setBuffer(_ index: Int, _ buffer: UnsafeMutablePointer<AVBufferRef>) {
         switch index {
         case 0: avFrame.pointee.buf.0 = buffer

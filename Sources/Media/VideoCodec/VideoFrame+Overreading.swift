@@ -25,7 +25,7 @@ extension VideoFrame {
             guard
                 let from = memory(ofPlane: index), let to = copy.memory(ofPlane: index),
                 let source = from.bytes.baseAddress, let target = to.bytes.baseAddress, let planes = pixelFormat.planes
-            else { throw .unsupportedFrame(what: "copying", picture: description) }
+            else { throw .unsupportedFrame(what: "copying", frame: description) }
             for row in 0..<planes[index].rows(height: height) {
                 (target + row * to.stride)
                     .copyMemory(from: source + row * from.stride, byteCount: planes[index].bytesPerRow(width: width))

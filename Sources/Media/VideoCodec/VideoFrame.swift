@@ -102,7 +102,7 @@ public struct VideoFrame: ~Copyable {
         try Libav.check(wb_av_frame_make_writable(avFrame), "av_frame_make_writable")
     }
 
-    /// Whether nobody else, such as an encoder, holds the memory too.
+    /// Whether no one else, such as an encoder, holds the memory too.
     var isWritable: Bool { wb_av_frame_is_writable(avFrame) > 0 }
 
     func memory(ofPlane plane: Int) -> (bytes: UnsafeMutableRawBufferPointer, stride: Int)? {

@@ -8,7 +8,7 @@ extension BoxSettings {
             (
                 "version",
                 .object([
-                    ("const", .plain(String(KeyTable.version))), ("description", .string(KeyTable.versionSentence)),
+                    ("const", .plain(String(KeyTable.version))), ("description", .string(KeyTable.versionText)),
                 ])
             )
         ]
@@ -25,7 +25,7 @@ extension BoxSettings {
 extension ObjectDefinition {
     fileprivate var schema: JSONText {
         var table: [(String, JSONText)] = [
-            ("type", .string("object")), ("description", .string(sentence)),
+            ("type", .string("object")), ("description", .string(meaning)),
             ("properties", .object(keys.map { ($0.name, $0.schema) })), ("additionalProperties", .plain("false")),
         ]
         let required = keys.filter(\.isRequired).map { JSONText.string($0.name) }
@@ -50,7 +50,7 @@ extension KeyDefinition {
     fileprivate var schema: JSONText {
         var fields = kind.schema
         if let defaultValue { fields.append(("default", JSONText(defaultValue))) }
-        fields.append(("description", .string(sentence)))
+        fields.append(("description", .string(meaning)))
         return .object(fields)
     }
 }

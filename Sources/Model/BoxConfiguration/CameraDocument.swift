@@ -3,7 +3,7 @@ public import ErrorCatalog
 internal import Settings
 
 extension BoxSettings {
-    /// What the process of one camera is told. Secrets are named as `credential:NAME`, which the process looks for
+    /// The configuration of one camera's process. Secrets are named as `credential:NAME`, which the process looks for
     /// among the credentials of its unit.
     ///
     /// - Parameter stateDirectory: of the camera's unit; keeps the last good public key, and what was learned of a
@@ -41,7 +41,7 @@ extension BoxSettings {
         if (try? CameraSource(camera.source)) == nil {
             return CodedError(
                 .unsupportedSource, what, why: "its source is of a kind that this version cannot use",
-                hint: KeyDefinition.Kind.source.advice, object: object)
+                hint: KeyDefinition.Kind.source.hint, object: object)
         }
         if relays[camera.relay] == nil {
             return CodedError(
@@ -56,7 +56,7 @@ extension BoxSettings {
         return nil
     }
 
-    /// IDs of the cameras whose units shall run: active, and nothing in the way.
+    /// IDs of the cameras whose units are to run: active, and nothing in the way.
     public var runningCameras: [String] {
         cameras.keys.sorted().filter { isRunning($0) }
     }
@@ -136,7 +136,7 @@ struct CameraDocumentField {
     var reason: String
     var hint: String
 
-    /// - Parameter problem: as `CameraConfiguration.validate()` tells it.
+    /// - Parameter problem: as `CameraConfiguration.validate()` reports it.
     static func origin(of problem: ConfigurationProblem) -> CameraDocumentField {
         let field = problem.field
         let (object, key) = origin(ofField: field)
@@ -145,11 +145,11 @@ struct CameraDocumentField {
             return CameraDocumentField(
                 object: object, key: key, reason: "it \(problem.reason)", hint: problem.hint)
         }
-        let advice = KeyTable.objects.first { $0.name == object }?.key(key)?.kind.advice ?? "Correct it"
+        let hint = KeyTable.objects.first { $0.name == object }?.key(key)?.kind.hint ?? "Correct it"
         return CameraDocumentField(
             object: object, key: key,
             reason: field == "policy" ? "attributes and viewers are longer than readers accept" : "it is not possible",
-            hint: field == "policy" ? "Use fewer or shorter entries" : advice)
+            hint: field == "policy" ? "Use fewer or shorter entries" : hint)
     }
 
     /// Fields are called as their keys are, in the other spelling, but for these.

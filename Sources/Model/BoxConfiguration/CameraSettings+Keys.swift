@@ -5,7 +5,7 @@ extension CameraSettings: SettingsTable {
     static let keys = image + ofDevices + ofNetwork + ofStream
 
     private static let image: [SettingKey<CameraSettings>] = [
-        SettingKey("name", .text(limit: 64), \.name, words: "the ID", "Name of the camera, for people."),
+        SettingKey("name", .text(limit: 64), \.name, defaultText: "the ID", "Name of the camera, for people."),
         SettingKey(
             "source", .source, \.source, required: true,
             "`test:` for a moving test pattern, `file:/path`, or `v4l2:/dev/…` for a camera of this machine: `/dev/v4l/by-id/…` stays the same camera, `/dev/videoN` need not. Of a network camera: `rtsp://host/path`, `rtsps://host/path`, or `onvif://host` for one that is asked for its stream; `http://host/path` or `https://host/path` for one that sends JPEG images, as a stream (MJPEG) or one at a time. Without user and password."
@@ -27,7 +27,7 @@ extension CameraSettings: SettingsTable {
             "audio", \.video.audio,
             "Whether the test pattern has a tone, and whether a network camera's audio is taken."),
         SettingKey(
-            "stall_after", .real(0.1...86_400), \.video.stallsAfter, words: "never",
+            "stall_after", .real(0.1...86_400), \.video.stallsAfter, defaultText: "never",
             "Seconds after which the test pattern hangs, as a broken driver does: to try out the watchdog."),
         SettingKey("loop", \.loop, "Whether a file begins again at its end, for ever."),
     ]
@@ -57,7 +57,7 @@ extension CameraSettings: SettingsTable {
             "controls", .controls, \.controls,
             "Settings of the v4l2 camera itself, such as `brightness=128`; `watchboxctl camera controls` shows them."),
         SettingKey(
-            "microphone", .audioDevice, \.device.microphone, words: "no audio",
+            "microphone", .audioDevice, \.device.microphone, defaultText: "no audio",
             "ALSA's name of the device that a v4l2 camera's audio comes from, such as `hw:CARD=C920`; `watchboxctl discover` shows them."
         ),
         SettingKey(
@@ -73,29 +73,29 @@ extension CameraSettings: SettingsTable {
             "How a network camera's media come; `tcp` passes everywhere and loses nothing."),
         SettingKey(
             "timestamps", \.network.timestamps,
-            "Which clock tells how long a network camera's frames and audio last: `camera` its time stamps, `arrival` when they arrive, `auto` its time stamps as long as they agree with arrivals, and corrected by the rate that is measured when they run slow or fast."
+            "Which clock decides how long a network camera's frames and audio last: `camera` its time stamps, `arrival` when they arrive, `auto` its time stamps as long as they agree with arrivals, and corrected by the rate that is measured when they run slow or fast."
         ),
         SettingKey(
             "allow_basic", \.network.allowsBasic,
             "Whether a network camera may be shown the password in a form that everybody on its network can read, when it offers nothing better and no TLS."
         ),
         SettingKey(
-            "pin", .certificatePin, \.network.pin, words: "the first that is seen",
-            "Of the certificate that a network camera has to show over TLS; `watchboxctl camera test` shows it."),
+            "pin", .certificatePin, \.network.pin, defaultText: "the first that is seen",
+            "Of the certificate that a network camera must show over TLS; `watchboxctl camera test` shows it."),
         SettingKey(
             "snapshot_rate", .real(CameraConfiguration.Network.snapshotRates), \.network.snapshotRate,
             "Of an `http://` or `https://` camera that sends one frame at a time: how many it is asked for in a second, at the most."
         ),
         SettingKey(
-            "profile", .text(limit: 64), \.network.profile, words: "`\"main\"`",
+            "profile", .text(limit: 64), \.network.profile, defaultText: "`\"main\"`",
             "Which stream of an `onvif://` camera: `main` for the largest image, `sub` for the smallest, or a profile's token as `watchboxctl camera probe` shows it."
         ),
         SettingKey(
-            "rtsp_host", .host, \.network.rtspHost, words: "as the camera is reached",
+            "rtsp_host", .host, \.network.rtspHost, defaultText: "as the camera is reached",
             "Host of the stream of an `onvif://` camera, when that is another one: of a recorder with a media host of its own. The login is sent there."
         ),
         SettingKey(
-            "rtsp_port", .integer(1...65_535), \.network.rtspPort, words: "as the camera tells",
+            "rtsp_port", .integer(1...65_535), \.network.rtspPort, defaultText: "as the camera reports",
             "Port of the stream of an `onvif://` camera, when that is another one: behind a port forward."),
         SettingKey("events", \.network.events, "Whether motion and tamper events of an `onvif://` camera are taken."),
         SettingKey(
@@ -112,7 +112,7 @@ extension CameraSettings: SettingsTable {
     private static let ofStream: [SettingKey<CameraSettings>] = [
         SettingKey("relay", .identifier, \.relay, "Name of the relay to publish to."),
         SettingKey(
-            "stream", .streamName, \.stream, words: "the ID",
+            "stream", .streamName, \.stream, defaultText: "the ID",
             "Name of the stream at the relay and at the KAS; letters, digits, and `.` `_` `-`."),
         SettingKey("active", \.active, "Whether the camera runs."),
         SettingKey("grid", .integer(0...9999), \.grid, "Position in lists and on the dashboard."),
@@ -125,7 +125,7 @@ extension CameraSettings: SettingsTable {
             "Subjects that may view; empty: every authenticated one."),
         SettingKey("user", .text(limit: 64), \.user, "User name at a network camera."),
         SettingKey(
-            "secret", .secretName, \.secret, words: "`\"password\"` of a network camera",
+            "secret", .secretName, \.secret, defaultText: "`\"password\"` of a network camera",
             "Name of a stored secret of this camera that holds its password; `watchboxctl camera password` stores it."),
     ]
 }

@@ -43,7 +43,7 @@ public struct CameraSettings: Equatable, Sendable {
         if case .network? = try? CameraSource(source) { true } else { false }
     }
 
-    /// Which device a network camera has to be.
+    /// Which device a network camera must be.
     public var identity: CameraConfiguration.Network.Identity {
         get { network.identity ?? .init() }
         set { network.identity = newValue == .init() ? nil : newValue }

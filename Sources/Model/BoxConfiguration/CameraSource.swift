@@ -42,7 +42,7 @@ enum CameraSource: Equatable, Sendable {
     }
 }
 
-/// Why a source is refused. Says nothing of its text, which may hold a password.
+/// Why a source is refused. Quotes none of its text, which may hold a password.
 enum SourceFault: Error, Equatable {
     case length
     case controlCharacter

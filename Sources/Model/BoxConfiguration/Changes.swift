@@ -66,7 +66,7 @@ extension BoxSettings {
         }
     }
 
-    /// Whether all that its process is told differs in what can change while it publishes.
+    /// Whether its process's configuration differs only in what can change while it publishes.
     private func canChange(_ id: String, to other: BoxSettings) -> Bool {
         guard let old = document(id, stateDirectory: ""), let new = other.document(id, stateDirectory: "")
         else { return false }
@@ -97,14 +97,14 @@ enum ChangeDetails {
             let before = old.map { $0[key.name] } ?? key.defaultValue
             let after = new[key.name]
             guard before != after else { return nil }
-            let shown = words(after, key.kind)
+            let shown = shownText(after, key.kind)
             guard old != nil else { return "\(key.name): \(shown)" }
-            let earlier = words(before, key.kind)
+            let earlier = shownText(before, key.kind)
             return earlier == shown ? "\(key.name): changed" : "\(key.name): \(earlier) → \(shown)"
         }
     }
 
-    private static func words(_ value: SettingValue?, _ kind: KeyDefinition.Kind) -> String {
+    private static func shownText(_ value: SettingValue?, _ kind: KeyDefinition.Kind) -> String {
         switch value {
         case nil: "(none)"
         case .string(let text)?:

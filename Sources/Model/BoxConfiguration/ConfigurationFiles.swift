@@ -22,7 +22,7 @@ public enum ConfigurationFiles {
                 throw fault(
                     "conf.d", "holds too many files", why: "At most \(countLimit) are read", hint: "Join some of them")
             }
-            // It was listed, so that its absence now is somebody's editing: the read fails, and is tried again.
+            // It was listed, so that its absence now comes from editing: the read fails, and is tried again.
             if let text = try read(directory, "conf.d/\(name)", mayBeAbsent: false) {
                 files.append(SourceFile(name: "conf.d/\(name)", text: text))
             }
@@ -102,7 +102,7 @@ public enum ConfigurationFiles {
         }
     }
 
-    /// What stands before the first byte that is not UTF-8.
+    /// What precedes the first byte that is not UTF-8.
     private static func firstInvalid(_ bytes: [UInt8]) -> ArraySlice<UInt8> {
         var end = 0
         for line in bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false) {

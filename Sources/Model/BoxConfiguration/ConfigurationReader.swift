@@ -3,15 +3,15 @@ public import Settings
 internal import TOML
 internal import Wire
 
-/// From texts to checked settings.
+/// From text to checked settings.
 public enum ConfigurationReader {
-    /// More issues than this are not told; nobody reads them.
+    /// More issues than this are not reported; no one reads them.
     public static let issueLimit = 200
 
     /// Merges files and store, and checks everything. What a file defines wins over the store, object by object; a
-    /// warning tells which stored object is hidden.
+    /// warning names which stored object is hidden.
     ///
-    /// - Returns: the settings, nil when some issue is no warning; and all issues at once, files first, by line.
+    /// - Returns: the settings, nil when some issue is not a warning; and all issues at once, files first, by line.
     public static func read(
         files: [SourceFile], stored: [StoredPart] = []
     ) -> (settings: BoxSettings?, issues: [ConfigurationIssue]) {
@@ -128,7 +128,7 @@ struct Reading {
             guard case .table(let objects) = entry.node.value else {
                 report(
                     .invalidValue, place, at: place.position(), key,
-                    "is \(WrittenValue(entry.node.value).kind), but has to be a table",
+                    "is \(WrittenValue(entry.node.value).kind), but must be a table",
                     "Write [\(key).NAME], or \(key).NAME = { … }")
                 continue
             }
@@ -147,7 +147,7 @@ struct Reading {
         case .redefined(let path):
             report(
                 .invalidSyntax, place, at: error.position, "",
-                "is not TOML: `\(KeyText.shown(path.joined(separator: ".")))` stands there twice",
+                "is not TOML: `\(KeyText.shown(path.joined(separator: ".")))` is defined twice",
                 "Remove one of the two")
         case .complete(let path):
             report(
@@ -173,7 +173,7 @@ struct Reading {
         default:
             report(
                 .invalidValue, place, at: place.position(), "version",
-                "is \(written.kind), but has to be a whole number",
+                "is \(written.kind), but must be an integer",
                 "Use version = \(KeyTable.version)")
         }
         return false
@@ -184,7 +184,7 @@ struct Reading {
         let meant = NearestName.nearest(key, in: names)
         var hint = meant.map { "Write `\($0)`" } ?? "Use one of \(names.joined(separator: ", "))"
         if meant == nil, let object = KeyTable.objects.first(where: { $0.key(key) != nil }) {
-            hint = "It belongs into a table, such as [\(object.title)]"
+            hint = "It belongs in a table, such as [\(object.title)]"
         }
         report(
             .unknownKey, place, at: place.position(), KeyText.shown(key),
@@ -203,7 +203,7 @@ struct Reading {
         }
         guard case .table(let nodes) = node else {
             report(
-                .invalidValue, place, at: place.position(), object, "is \(node.kind), but has to be a table",
+                .invalidValue, place, at: place.position(), object, "is \(node.kind), but must be a table",
                 "Write [\(object)], or \(object) = { … }")
             return
         }
@@ -250,7 +250,7 @@ struct Reading {
         for key in candidate.definition.keys where key.isRequired && !candidate.written.contains(key.name) {
             report(
                 .invalidValue, candidate.place, at: candidate.place.position(), "\(candidate.object).\(key.name)",
-                "is missing", key.kind.advice)
+                "is missing", key.kind.hint)
         }
         if let other = candidates[candidate.object] {
             report(
@@ -262,8 +262,8 @@ struct Reading {
     }
 
     private mutating func reportUnknownKey(_ key: String, _ candidate: Candidate) {
-        if let hint = Self.adviceForSecret(key, candidate) {
-            report(.unknownKey, candidate, key, "is not known; secrets do not belong into the configuration", hint)
+        if let hint = Self.hintForSecret(key, candidate) {
+            report(.unknownKey, candidate, key, "is not known; secrets do not belong in the configuration", hint)
             return
         }
         let meant = NearestName.nearest(key, in: candidate.definition.keys.map(\.name))
@@ -275,7 +275,7 @@ struct Reading {
             .unknownKey, candidate, key, "is not known\(meant.map { ", did you mean `\($0)`?" } ?? "")", hint)
     }
 
-    private static func adviceForSecret(_ key: String, _ candidate: Candidate) -> String? {
+    private static func hintForSecret(_ key: String, _ candidate: Candidate) -> String? {
         let names = ["password", "passwd", "pass", "pwd", "passphrase", "token", "stream_key", "key", "credentials"]
         guard names.contains(key.lowercased()) else { return nil }
         return switch candidate.definition.name {

@@ -16,7 +16,7 @@ public enum ConfigurationReference {
             camera.front = { name = "Front door", source = "test:", size = "1280x720" }
             hook.home = { url = "https://home.example.net/watchbox" }
 
-        No secret stands in a file: `secret` names one that was given with `watchboxctl camera password`, `relay add --secret-file`,
+        No file holds a secret: `secret` names one that was given with `watchboxctl camera password`, `relay add --secret-file`,
         `kas set --token-file`, or `hook add --url-file` and `--token-file`, and is encrypted for this box.
 
 
@@ -27,15 +27,15 @@ public enum ConfigurationReference {
         var text = """
             ## `version`
 
-            \(KeyTable.versionSentence)
+            \(KeyTable.versionText)
 
 
             """
         for object in KeyTable.objects {
-            text += "## `\(object.title)`\n\n\(object.sentence)\n\n"
+            text += "## `\(object.title)`\n\n\(object.meaning)\n\n"
             text += "| key | value | default | meaning |\n|---|---|---|---|\n"
             for key in object.keys {
-                text += "| `\(key.name)` | \(key.kind.summary) | \(key.standardText) | \(key.sentence) |\n"
+                text += "| `\(key.name)` | \(key.kind.summary) | \(key.shownDefault) | \(key.meaning) |\n"
             }
             text += "\n"
         }
@@ -44,9 +44,9 @@ public enum ConfigurationReference {
 }
 
 extension KeyDefinition {
-    fileprivate var standardText: String {
+    fileprivate var shownDefault: String {
         if isRequired { return "required" }
-        if let standardWords { return standardWords }
+        if let defaultText { return defaultText }
         return defaultValue.map { "`\($0.toml)`" } ?? "none"
     }
 }
@@ -55,7 +55,7 @@ extension KeyDefinition.Kind {
     /// For a cell of the table.
     fileprivate var summary: String {
         switch self {
-        case .text(let limit): "text, at most \(limit) characters"
+        case .text(let limit): "string, at most \(limit) characters"
         case .identifier: "name: 1 to 24 of `a-z`, `0-9`, single hyphens"
         case .secretName: "name of a secret: 1 to 32 of `a-z`, `0-9`, hyphens"
         case .streamName: "1 to 128 characters"
@@ -68,7 +68,7 @@ extension KeyDefinition.Kind {
         case .integer(let range): "\(range.lowerBound) to \(range.upperBound)"
         case .real(let range): "\(range.lowerBound.plain) to \(range.upperBound.plain)"
         case .boolean: "`true`, `false`"
-        case .strings(let count, let limit): "list of at most \(count) texts of at most \(limit) bytes"
+        case .strings(let count, let limit): "list of at most \(count) strings of at most \(limit) bytes"
         case .numbers(let numbers): numbers.map(String.init).joined(separator: ", ")
         case .choices(let choices): "list of " + choices.map { "`\"\($0)\"`" }.joined(separator: ", ")
         case .masks: "list of at most \(countLimit) `\"X,Y,WIDTH,HEIGHT\"`"

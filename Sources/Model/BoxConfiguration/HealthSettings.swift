@@ -12,7 +12,7 @@ extension HealthSettings: SettingsTable {
     static let keys: [SettingKey<HealthSettings>] = [
         SettingKey("reboot", \.reboot, "Whether the box may reboot itself when nothing smaller helps."),
         SettingKey(
-            "metrics_listen", .listenAddress, \.metricsListen, words: "not on TCP",
+            "metrics_listen", .listenAddress, \.metricsListen, defaultText: "not on TCP",
             "Address on which metrics can be read without authentication."),
     ]
 }

@@ -36,17 +36,17 @@ extension HookSettings: SettingsTable {
         ),
         SettingKey(
             "events", .choices(HookTopic.allCases.map(\.rawValue)), \.events,
-            "What it is told of. `motion` is what cameras report themselves, which can be a great deal."),
+            "What is sent to it. `motion` is what cameras report themselves, which can be a great deal."),
         SettingKey(
             "cameras", .strings(count: 256, limit: 24), \.cameras,
-            "IDs of the cameras that it is told of; without any, all. Of what is about no camera it is told all the same."
+            "IDs of the cameras whose events are sent; without any, all. What is about no camera is sent all the same."
         ),
         SettingKey("ca_file", .path, \.caFile, "Certificates (PEM) that are trusted instead of the system's."),
         SettingKey(
-            "public_key_pin", .certificatePin, \.publicKeyPin, words: "any key that the certificates vouch for",
+            "public_key_pin", .certificatePin, \.publicKeyPin, defaultText: "any key that the certificates vouch for",
             "SHA-256 of the receiver's public key (SubjectPublicKeyInfo): it holds in addition to the certificates, and where it does not fit, nothing is sent. Needs `https://`."
         ),
-        SettingKey("enabled", \.enabled, "Whether it is told anything."),
+        SettingKey("enabled", \.enabled, "Whether anything is sent to it."),
         SettingKey(
             "secret", .secretName, \.secret,
             "Name of a stored secret of the box, `hook-…`, that holds the whole URL, when its path or its query is a secret, as an ntfy topic is; it is used instead of `url`."

@@ -20,8 +20,8 @@ extension KeyAccessSettings: SettingsTable {
             "`https://` URL of the KAS, or `http://` on this machine; without user, password and query."),
         SettingKey("ca_file", .path, \.caFile, "Certificates (PEM) that are trusted instead of the system's."),
         SettingKey(
-            "public_key_pin", .certificatePin, \.publicKeyPin, words: "any key that the certificates vouch for",
-            "SHA-256 of the KAS's public key (SubjectPublicKeyInfo): it holds in addition to the certificates, and where it does not fit, it is told nothing and not believed. Needs `https://`."
+            "public_key_pin", .certificatePin, \.publicKeyPin, defaultText: "any key that the certificates vouch for",
+            "SHA-256 of the KAS's public key (SubjectPublicKeyInfo): it holds in addition to the certificates, and where it does not fit, it is sent nothing and not trusted. Needs `https://`."
         ),
         SettingKey(
             "key_identifiers", \.keyIdentifiers,

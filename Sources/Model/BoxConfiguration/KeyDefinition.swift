@@ -26,7 +26,7 @@ struct KeyDefinition: Sendable {
         case boolean
         /// Each of at most `limit` bytes.
         case strings(count: Int, limit: Int)
-        /// One of few whole numbers.
+        /// One of few integers.
         case numbers([Int])
         /// Any of these, none twice.
         case choices([String])
@@ -52,11 +52,11 @@ struct KeyDefinition: Sendable {
     var kind: Kind
     /// Nil: the setting is absent.
     var defaultValue: SettingValue?
-    /// Words for a default that is computed.
-    var standardWords: String?
+    /// Text for a default that is computed.
+    var defaultText: String?
     var isRequired: Bool
     /// A sentence with a full stop.
-    var sentence: String
+    var meaning: String
 }
 
 /// A table of the configuration.
@@ -65,13 +65,13 @@ struct ObjectDefinition: Sendable {
     var name: String
     /// `camera.front`: there are several, each with an ID.
     var isNamed: Bool
-    var sentence: String
+    var meaning: String
     var keys: [KeyDefinition]
 
-    init<Table: SettingsTable>(_ name: String, isNamed: Bool, of table: Table.Type, _ sentence: String) {
+    init<Table: SettingsTable>(_ name: String, isNamed: Bool, of table: Table.Type, _ meaning: String) {
         self.name = name
         self.isNamed = isNamed
-        self.sentence = sentence
+        self.meaning = meaning
         keys = table.keys.map(\.definition)
     }
 

@@ -3,7 +3,7 @@ internal import Settings
 /// Every key that the configuration knows.
 enum KeyTable {
     static let version: Int64 = 1
-    static let versionSentence =
+    static let versionText =
         "Version of this format; 1 is the only one. A file without it is read as version 1."
 
     /// In the order in which they are written.
@@ -19,7 +19,7 @@ enum KeyTable {
     static let camera = ObjectDefinition(
         "camera", isNamed: true, of: CameraSettings.self, "A camera, and the encrypted stream that is made of it.")
     static let hook = ObjectDefinition(
-        "hook", isNamed: true, of: HookSettings.self, "Somebody outside who is told what happens on this box.")
+        "hook", isNamed: true, of: HookSettings.self, "Somebody outside who is notified of what happens on this box.")
     static let health = ObjectDefinition("health", isNamed: false, of: HealthSettings.self, "The health monitor.")
     static let relayServer = ObjectDefinition(
         "relay_server", isNamed: false, of: RelayServerSettings.self, "The relay on this box.")

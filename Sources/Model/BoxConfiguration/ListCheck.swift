@@ -3,7 +3,7 @@ internal import RTMP
 internal import Wire
 
 extension KeyDefinition {
-    /// Throws what is wrong with a list; entries are told by their number alone.
+    /// Throws what is wrong with a list; entries are named by their number alone.
     func check(_ elements: [WrittenValue]) throws(Finding) {
         guard elements.count <= kind.countLimit else {
             throw Finding("has more than \(kind.countLimit) entries", "Take some out")
@@ -12,7 +12,7 @@ extension KeyDefinition {
         for (index, element) in elements.enumerated() {
             let place = "entry \(index + 1)"
             guard case .string(let text) = element else {
-                throw Finding("has an entry that is \(element.kind), \(place)", "Write texts in quotes")
+                throw Finding("has an entry that is \(element.kind), \(place)", "Write strings in quotes")
             }
             if let name = try entry(text, place), !seen.insert(name).inserted {
                 throw Finding("says one thing twice, \(place)", "Take one of the two out")
@@ -25,28 +25,28 @@ extension KeyDefinition {
         switch kind {
         case .masks:
             guard CameraConfiguration.Device.Mask(text: text) != nil else {
-                throw Finding("has an entry that is not a rectangle inside the image, \(place)", kind.advice)
+                throw Finding("has an entry that is not a rectangle inside the image, \(place)", kind.hint)
             }
             return nil
         case .controls:
             guard let setting = ControlSetting(text: text) else {
-                throw Finding("has an entry that is not name=value, \(place)", kind.advice)
+                throw Finding("has an entry that is not name=value, \(place)", kind.hint)
             }
             return setting.name
         case .networks:
             guard text.utf8.count <= Self.Kind.networkLength, let network = NetworkRange(text) else {
-                throw Finding("has an entry that is not a network, \(place)", kind.advice)
+                throw Finding("has an entry that is not a network, \(place)", kind.hint)
             }
             return "\(network)"
         case .hosts:
             guard let host = RedirectHost(text) else {
-                throw Finding("has an entry that is not a host, \(place)", kind.advice)
+                throw Finding("has an entry that is not a host, \(place)", kind.hint)
             }
             return "\(host.host) \(host.port ?? 0)"
         case .choices(let choices):
             guard !choices.contains(text) else { return text }
             let meant = NearestName.nearest(text, in: choices).map { ", did you mean \"\($0)\"?" } ?? ""
-            throw Finding("has an entry that is not one of its values, \(place)\(meant)", kind.advice)
+            throw Finding("has an entry that is not one of its values, \(place)\(meant)", kind.hint)
         case .strings(_, let limit):
             guard !text.isEmpty, text.utf8.count <= limit, ShownText.isPrintable(text) else {
                 throw Finding(
@@ -54,7 +54,7 @@ extension KeyDefinition {
                     "Correct it, or take it out")
             }
             return nil
-        default: throw Finding("is not a list", kind.advice)
+        default: throw Finding("is not a list", kind.hint)
         }
     }
 }

@@ -3,14 +3,14 @@ public enum NearestName {
     /// The candidate that differs least from `name`: letters that are missing, too many, wrong or swapped
     /// (Damerau-Levenshtein, each letter touched once). Nil when none is near enough to be meant.
     public static func nearest(_ name: String, in candidates: [String]) -> String? {
-        let wanted = letters(name)
-        guard (1...maxLength).contains(wanted.count) else { return nil }
-        let limit = (wanted.count + 2) / 3
+        let target = letters(name)
+        guard (1...maxLength).contains(target.count) else { return nil }
+        let limit = (target.count + 2) / 3
         var best: (name: String, distance: Int)?
         for candidate in candidates.sorted() {
             let letters = letters(candidate)
-            guard letters.count <= maxLength, abs(letters.count - wanted.count) <= limit else { continue }
-            let distance = distance(wanted, letters)
+            guard letters.count <= maxLength, abs(letters.count - target.count) <= limit else { continue }
+            let distance = distance(target, letters)
             if distance <= limit, distance < best?.distance ?? .max { best = (candidate, distance) }
         }
         return best?.name

@@ -1,7 +1,7 @@
 internal import CameraModel
 internal import ErrorCatalog
 
-/// What can only be judged of several keys or objects together.
+/// What can only be checked across several keys or objects.
 extension Reading {
     mutating func check(_ settings: BoxSettings) {
         checkCounts(settings)
@@ -42,13 +42,13 @@ extension Reading {
         }
     }
 
-    /// A camera may come later, or have gone; one that was misspelt is never told of.
+    /// A camera may come later, or have gone; events of one that was misspelt are never sent.
     private mutating func checkHooks(_ settings: BoxSettings) {
         for (name, hook) in settings.hooks {
             guard let candidate = candidates["hook.\(name)"] else { continue }
             if !hook.cameras.allSatisfy({ settings.cameras[$0] != nil }) {
                 report(
-                    .invalidValue, candidate, "cameras", "names a camera that there is not",
+                    .invalidValue, candidate, "cameras", "names a camera that does not exist",
                     "Use IDs of cameras: watchboxctl camera list", isWarning: true)
             }
             let secrets = [
@@ -62,7 +62,7 @@ extension Reading {
             }
             if hook.publicKeyPin != nil, hook.secret == nil, hook.url?.hasPrefix("http://") == true {
                 report(
-                    .invalidValue, candidate, "public_key_pin", "stands beside a URL without TLS, which shows no key",
+                    .invalidValue, candidate, "public_key_pin", "is set for a URL without TLS, which shows no key",
                     "Use https://, or take the pin out")
             }
         }
@@ -78,7 +78,7 @@ extension Reading {
                 candidate.written.contains("tls_certificate") != candidate.written.contains("tls_key")
             else { continue }
             let (present, absent) = key == nil ? ("tls_certificate", "tls_key") : ("tls_key", "tls_certificate")
-            report(.invalidValue, candidate, present, "stands without \(absent)", "Set both, or none")
+            report(.invalidValue, candidate, present, "is set without \(absent)", "Set both, or none")
         }
         checkRelayAPI(settings.relayServer)
         checkForwards(settings.relayServer)
@@ -113,7 +113,7 @@ extension Reading {
 
     /// - Parameter thing: what only one active camera can have; nil: this one has none.
     private mutating func checkNoneShares(
-        _ key: String, _ settings: BoxSettings, _ words: String, _ hint: String,
+        _ key: String, _ settings: BoxSettings, _ reason: String, _ hint: String,
         _ thing: (_ id: String, _ camera: CameraSettings) -> String?
     ) {
         var owners: [String: String] = [:]
@@ -124,7 +124,7 @@ extension Reading {
                 continue
             }
             guard let candidate = candidates["camera.\(id)"] else { continue }
-            report(.invalidValue, candidate, key, "\(words) of camera.\(owner), too", hint)
+            report(.invalidValue, candidate, key, "\(reason) of camera.\(owner), too", hint)
         }
     }
 
@@ -157,7 +157,7 @@ extension Reading {
         checkDocument(id, candidate, settings)
         checkMasks(candidate, camera)
         checkUnused(candidate, camera)
-        // A source of no known kind is told with its key already.
+        // A source of no known kind is reported with its key already.
         if let obstacle = settings.obstacle(to: id), camera.active, obstacle.code != .unsupportedSource {
             report(
                 obstacle.code, candidate, nil, "cannot run: \(obstacle.why ?? obstacle.what)",
@@ -166,8 +166,8 @@ extension Reading {
         }
     }
 
-    /// A setting of the stream that does nothing is told to whoever wrote it into a file. What is stored was told as it
-    /// was asked for.
+    /// A setting of the stream that does nothing is reported to whoever wrote it into a file. What is stored was reported
+    /// when it was set.
     private mutating func checkUnused(_ candidate: Candidate, _ camera: CameraSettings) {
         guard candidate.place.file != nil, case .network(let url)? = try? CameraSource(camera.source) else { return }
         var network = camera.network
@@ -179,7 +179,7 @@ extension Reading {
         }
     }
 
-    /// Other settings that a source has no use for wait for one that has; nobody may believe that something is hidden
+    /// Other settings that a source has no use for wait for one that has; no one may believe that something is hidden
     /// that is not.
     private mutating func checkMasks(_ candidate: Candidate, _ camera: CameraSettings) {
         guard !camera.device.masks.isEmpty else { return }
@@ -192,7 +192,7 @@ extension Reading {
         }
     }
 
-    /// The camera's process has the last word on what it takes.
+    /// The camera's process decides in the end what it takes.
     private mutating func checkDocument(_ id: String, _ candidate: Candidate, _ settings: BoxSettings) {
         guard let document = settings.document(id, stateDirectory: "/") else { return }
         do {
@@ -201,7 +201,7 @@ extension Reading {
             for problem in error.problems {
                 let place = CameraDocumentField.origin(of: problem)
                 let source = place.object == "camera" ? candidate : candidates[place.object(of: settings.cameras[id])]
-                // What is missing or was refused by the table is told already.
+                // What is missing or was refused by the table is reported already.
                 guard let source, source.values[place.key] != nil || problem.field == "policy" else { continue }
                 report(.invalidValue, source, place.key, "is refused by the camera: \(place.reason)", place.hint)
             }

@@ -7,9 +7,9 @@ public struct RelayServerSettings: Equatable, Sendable {
     public var listen = "0.0.0.0:1935"
     /// File of the keys that publishers must know; nil: it makes one, unless `isOpen` or on loopback.
     public var publishKeys: String?
-    /// Everybody may publish when there is no `publishKeys`.
+    /// Anyone may publish when there is no `publishKeys`.
     public var isOpen = false
-    /// File of the keys that players must know; nil: everybody may play, unless there is a `playLinkSecret`.
+    /// File of the keys that players must know; nil: anyone may play, unless there is a `playLinkSecret`.
     public var playKeys: String?
     /// File of the secret that play links are signed with.
     public var playLinkSecret: String?
@@ -38,16 +38,17 @@ extension RelayServerSettings: SettingsTable {
         SettingKey("listen", .listenAddress, \.listen, "Address that it listens on."),
         SettingKey(
             "publish_keys", .path, \.publishKeys,
-            words: "one key that the relay makes, none when it listens on this machine only",
+            defaultText: "one key that the relay makes, none when it listens on this machine only",
             "File with the keys that publishers must know, `app/stream = key` each; `watchboxctl relay key` shows the one that was made."
         ),
         SettingKey(
             "open", \.isOpen,
             "Whether anybody may publish when there is no `publish_keys`, from other machines as well."),
         SettingKey(
-            "play_keys", .path, \.playKeys, words: "everybody may play", "File with the keys that players must know."),
+            "play_keys", .path, \.playKeys, defaultText: "everybody may play",
+            "File with the keys that players must know."),
         SettingKey(
-            "play_link_secret", .path, \.playLinkSecret, words: "no links",
+            "play_link_secret", .path, \.playLinkSecret, defaultText: "no links",
             "File with the secret that play links are signed with: `watchboxctl relay link`."),
         SettingKey("allow", .networks, \.allow, "Networks that it talks to; without any, all of them."),
         SettingKey("deny", .networks, \.deny, "Networks that it does not talk to."),
@@ -56,21 +57,22 @@ extension RelayServerSettings: SettingsTable {
             "Relays that every published stream is handed on to, such as `rtmps://other.example.net/live`; without secrets, at most 8 with those of `forward_file`."
         ),
         SettingKey(
-            "forward_file", .path, \.forwardFile, words: "none",
+            "forward_file", .path, \.forwardFile, defaultText: "none",
             "File with more such relays, a line `[pattern] URL` each, keys allowed; a pattern is `app/*`, `app/name` or `*`."
         ),
         SettingKey(
-            "forward_ca_file", .path, \.forwardCAFile, words: "the system's",
+            "forward_ca_file", .path, \.forwardCAFile, defaultText: "the system's",
             "Certificates (PEM) that are trusted for those relays instead of the system's."),
         SettingKey(
-            "api_listen", .listenAddress, \.apiListen, words: "no API",
+            "api_listen", .listenAddress, \.apiListen, defaultText: "no API",
             "Address of the operator's API over plain HTTP, such as `127.0.0.1:1985`: statistics, `/metrics`, `watchboxctl relay status`."
         ),
         SettingKey(
-            "api_token", .path, \.apiToken, words: "figures alone",
-            "File with the token of the API, 16 characters or more; without it the API listens on this machine alone and tells `/metrics` and streams alone."
+            "api_token", .path, \.apiToken, defaultText: "figures alone",
+            "File with the token of the API, 16 characters or more; without it the API listens on this machine alone and serves `/metrics` and streams alone."
         ),
-        SettingKey("tls_certificate", .path, \.tlsCertificate, words: "no TLS", "Certificate chain (PEM) for `rtmps`."),
-        SettingKey("tls_key", .path, \.tlsKey, words: "no TLS", "Private key (PEM) of the certificate."),
+        SettingKey(
+            "tls_certificate", .path, \.tlsCertificate, defaultText: "no TLS", "Certificate chain (PEM) for `rtmps`."),
+        SettingKey("tls_key", .path, \.tlsKey, defaultText: "no TLS", "Private key (PEM) of the certificate."),
     ]
 }

@@ -10,7 +10,7 @@ public struct RelaySettings: Equatable, Sendable {
     public var profile: CameraConfiguration.RelayProfile = .keepsMetadata
     /// `sha256//BASE64` of its public key; nil: any that the certificates vouch for.
     public var publicKeyPin: String?
-    /// Hosts beside its own that it may send cameras to, `host` or `host:port`.
+    /// Hosts besides its own that it may send cameras to, `host` or `host:port`.
     public var redirectHosts: [String] = []
     /// Name of the secret of scope `box` that holds the whole URL; it is used instead of `url`.
     public var secret: String?
@@ -24,7 +24,7 @@ extension RelaySettings: SettingsTable {
         ),
         SettingKey("ca_file", .path, \.caFile, "Certificates (PEM) that are trusted instead of the system's."),
         SettingKey(
-            "public_key_pin", .certificatePin, \.publicKeyPin, words: "any key that the certificates vouch for",
+            "public_key_pin", .certificatePin, \.publicKeyPin, defaultText: "any key that the certificates vouch for",
             "SHA-256 of the relay's public key (SubjectPublicKeyInfo): it holds in addition to the certificates, and where it does not fit, nothing is sent. Needs `rtmps://`."
         ),
         SettingKey(
@@ -33,7 +33,7 @@ extension RelaySettings: SettingsTable {
         ),
         SettingKey(
             "redirect_hosts", .hosts, \.redirectHosts,
-            "Hosts beside its own that the relay may send cameras to; without a port, the port of `url` or the scheme's own. TLS is never lowered. They get the stream key, but not user and password, and must satisfy the same `public_key_pin`."
+            "Hosts besides its own that the relay may send cameras to; without a port, the port of `url` or the scheme's own. TLS is never lowered. They get the stream key, but not user and password, and must satisfy the same `public_key_pin`."
         ),
         SettingKey(
             "secret", .secretName, \.secret,

@@ -2,7 +2,7 @@ public import ErrorCatalog
 public import Settings
 internal import TOML
 
-/// One setting by where it stands: `camera.front.bitrate`, `kas.url`, `box.name`.
+/// One setting by where it is: `camera.front.bitrate`, `kas.url`, `box.name`.
 public struct SettingPath: Equatable, Sendable {
     /// `camera.front`, `kas`
     public let object: String
@@ -39,7 +39,7 @@ public struct SettingPath: Equatable, Sendable {
             hint: near.map { "Did you mean \(before)\($0)?" } ?? "Use one of \(known.joined(separator: ", "))")
     }
 
-    /// What somebody wrote on a command line; whether it is in range is for the reader.
+    /// What a person wrote on a command line; whether it is in range is for the reader.
     fileprivate func value(_ text: String) throws(CodedError) -> SettingValue {
         switch definition.kind {
         case .integer, .numbers:
@@ -68,11 +68,11 @@ public struct SettingPath: Equatable, Sendable {
 extension KeyDefinition.Kind {
     fileprivate var spoken: String {
         switch self {
-        case .integer, .numbers: "a whole number"
+        case .integer, .numbers: "an integer"
         case .real: "a number"
         case .boolean: "true or false"
-        case .strings, .choices, .masks, .controls, .networks, .hosts: "a text, or a list such as [\"one\", \"two\"]"
-        default: "a text"
+        case .strings, .choices, .masks, .controls, .networks, .hosts: "a string, or a list such as [\"one\", \"two\"]"
+        default: "a string"
         }
     }
 }
@@ -90,7 +90,7 @@ extension BoxSettings {
         self = settings
     }
 
-    /// Its value, the default when nobody set it; nil: it has none.
+    /// Its value, the default when it is not set; nil: it has none.
     ///
     /// - Throws: WB-8003 when there is no such object.
     public func value(of path: SettingPath) throws(CodedError) -> SettingValue? {
@@ -126,7 +126,7 @@ extension BoxSettings {
 }
 
 extension SettingValue {
-    /// As a script wants it: texts without quotes, lists a line each.
+    /// As a script needs it: strings without quotes, lists a line each.
     public var plain: String {
         switch self {
         case .string(let text): text

@@ -3,13 +3,13 @@ internal import Settings
 
 /// What a property of settings is as a value of the configuration.
 protocol SettingRepresentable: Sendable {
-    /// Nil: the value is none of this kind.
+    /// Nil: the value is not of this kind.
     init?(_ value: SettingValue)
     /// Nil: the setting is absent.
     var settingValue: SettingValue? { get }
 }
 
-/// What is a text in the configuration, and an element of lists.
+/// What is a string in the configuration, and an element of lists.
 protocol SettingText: SettingRepresentable {
     init?(text: String)
     var text: String { get }

@@ -1,7 +1,7 @@
 internal import Settings
 
-/// Settings of one object, each with the key that it comes from. What nobody sets is as a table without settings has
-/// it.
+/// Settings of one object, each with the key that it comes from. What is not set has the value that it has in an
+/// empty table.
 protocol SettingsTable: Sendable {
     init()
     static var keys: [SettingKey<Self>] { get }
@@ -27,7 +27,7 @@ extension SettingsTable {
         return values
     }
 
-    /// What has to be written down.
+    /// What must be written down.
     var differingValues: [String: SettingValue] {
         var values: [String: SettingValue] = [:]
         for key in Self.keys {
@@ -38,37 +38,37 @@ extension SettingsTable {
     }
 }
 
-/// A key, and the property that it stands for.
+/// A key, and the property that it sets.
 struct SettingKey<Table: SettingsTable>: Sendable {
     let definition: KeyDefinition
     let read: @Sendable (Table) -> SettingValue?
-    /// Leaves the property as it is when the value is none of its kind: it was checked before.
+    /// Leaves the property as it is when the value is not of its kind: it was checked before.
     let write: @Sendable (inout Table, SettingValue) -> Void
 
     /// - Parameters:
-    ///   - words: for a default that is computed.
-    ///   - sentence: with a full stop.
+    ///   - defaultText: for a default that is computed.
+    ///   - meaning: a sentence with a full stop.
     init<Value: SettingRepresentable>(
         _ name: String, _ kind: KeyDefinition.Kind, _ path: any WritableKeyPath<Table, Value> & Sendable,
-        words: String? = nil, required: Bool = false, _ sentence: String
+        defaultText: String? = nil, required: Bool = false, _ meaning: String
     ) {
         definition = KeyDefinition(
             name: name, kind: kind, defaultValue: required ? nil : Table()[keyPath: path].settingValue,
-            standardWords: words, isRequired: required, sentence: sentence)
+            defaultText: defaultText, isRequired: required, meaning: meaning)
         read = { $0[keyPath: path].settingValue }
         write = { table, value in
             if let value = Value(value) { table[keyPath: path] = value }
         }
     }
 
-    init(_ name: String, _ path: any WritableKeyPath<Table, Bool> & Sendable, _ sentence: String) {
-        self.init(name, .boolean, path, sentence)
+    init(_ name: String, _ path: any WritableKeyPath<Table, Bool> & Sendable, _ meaning: String) {
+        self.init(name, .boolean, path, meaning)
     }
 
     /// One of the type's cases.
     init<Value: SettingText & CaseIterable>(
-        _ name: String, _ path: any WritableKeyPath<Table, Value> & Sendable, _ sentence: String
+        _ name: String, _ path: any WritableKeyPath<Table, Value> & Sendable, _ meaning: String
     ) {
-        self.init(name, .choice(Value.allCases.map(\.text)), path, sentence)
+        self.init(name, .choice(Value.allCases.map(\.text)), path, meaning)
     }
 }

@@ -31,16 +31,16 @@ extension KeyDefinition {
         case (.real(let range), .real(let value)): guard range.contains(value) else { throw outOfRange(range) }
         case (.numbers(let numbers), .integer(let value)):
             guard numbers.contains(where: { Int64($0) == value }) else {
-                throw Finding("is not one of its values", kind.advice)
+                throw Finding("is not one of its values", kind.hint)
             }
         case (let kind, .array(let elements)) where kind.isList: try check(elements)
         case (.boolean, _), (.integer, _), (.real, _), (.numbers, _), (.strings, _), (.choices, _), (.masks, _),
             (.controls, _), (.networks, _), (.hosts, _):
-            throw Finding("is \(node.kind), but has to be \(kind.words)", kind.advice)
+            throw Finding("is \(node.kind), but must be \(kind.expected)", kind.hint)
         case (_, .string(let text)): if let finding = self.text(text, of: object) { throw finding }
-        default: throw Finding("is \(node.kind), but has to be \(kind.words)", kind.advice)
+        default: throw Finding("is \(node.kind), but must be \(kind.expected)", kind.hint)
         }
-        guard let value = node.value else { throw Finding("has the wrong type", kind.advice) }
+        guard let value = node.value else { throw Finding("has the wrong type", kind.hint) }
         return value
     }
 
@@ -60,37 +60,37 @@ extension KeyDefinition {
             }
             return nil
         case .identifier:
-            return Names.isHyphenated(text, limit: 24) ? nil : Finding("is not a name", kind.advice)
+            return Names.isHyphenated(text, limit: 24) ? nil : Finding("is not a name", kind.hint)
         case .secretName:
             return Names.isHyphenated(text, limit: 32)
-                ? nil : Finding("is not the name of a secret; the secret itself does not belong here", kind.advice)
-        case .streamName: return Names.isStreamName(text) ? nil : Finding("is not a stream name", kind.advice)
+                ? nil : Finding("is not the name of a secret; the secret itself does not belong here", kind.hint)
+        case .streamName: return Names.isStreamName(text) ? nil : Finding("is not a stream name", kind.hint)
         case .source: return source(text, of: object)
         case .relayURL: return Location.relay(text)
         case .keyAccessURL: return Location.keyAccess(text)
         case .hookURL: return Location.hook(text)
-        case .listenAddress: return ListenAddress(text) == nil ? Finding("is not an address", kind.advice) : nil
+        case .listenAddress: return ListenAddress(text) == nil ? Finding("is not an address", kind.hint) : nil
         case .path:
             let isPath =
                 text.hasPrefix("/") && !text.hasSuffix("/") && text.utf8.count <= 1024
                 && ShownText.isPrintable(text)
-            return isPath ? nil : Finding("is not the absolute path of a file", kind.advice)
-        case .size: return FrameSize(text: text) == nil ? Finding("is not a size", kind.advice) : nil
+            return isPath ? nil : Finding("is not the absolute path of a file", kind.hint)
+        case .size: return FrameSize(text: text) == nil ? Finding("is not a size", kind.hint) : nil
         case .choice(let choices):
             guard !choices.contains(text) else { return nil }
             let meant = NearestName.nearest(text, in: choices).map { ", did you mean \"\($0)\"?" }
-            return Finding("is not one of its values\(meant ?? "")", kind.advice)
+            return Finding("is not one of its values\(meant ?? "")", kind.hint)
         case .audioDevice:
             return CameraConfiguration.Device.isAudioDevice(text)
-                ? nil : Finding("is not the name of an audio device", kind.advice)
+                ? nil : Finding("is not the name of an audio device", kind.hint)
         case .host:
             return CameraConfiguration.Network.isHost(text)
-                ? nil : Finding("is neither a name nor an IP address", kind.advice)
+                ? nil : Finding("is neither a name nor an IP address", kind.hint)
         case .certificatePin:
             return CameraConfiguration.Network.isPin(text)
-                ? nil : Finding("is not the pin of a certificate's key", kind.advice)
+                ? nil : Finding("is not the pin of a certificate's key", kind.hint)
         case .macAddress:
-            return CameraConfiguration.Network.isMAC(text) ? nil : Finding("is not a MAC address", kind.advice)
+            return CameraConfiguration.Network.isMAC(text) ? nil : Finding("is not a MAC address", kind.hint)
         case .integer, .real, .boolean, .numbers, .strings, .choices, .masks, .controls, .networks, .hosts:
             return nil
         }
@@ -119,7 +119,7 @@ extension KeyDefinition {
                     "Use v4l2:/dev/v4l/by-id/…, as watchboxctl discover shows it, or v4l2:/dev/video0")
             case .noAddress: Finding("has no address", "Use rtsp://address/path, or onvif://address")
             case .testPatternHasMore:
-                Finding("goes on behind test:", "Use test: alone, and set size, rate and bitrate beside it")
+                Finding("goes on behind test:", "Use test: alone, and set size, rate and bitrate separately")
             case .controlCharacter:
                 Finding("has control characters, or white space in an address", "Write it in one piece")
             case .length: Finding("is empty or longer than 2048 bytes", "Use test:, file:/path or a URL")
@@ -129,10 +129,10 @@ extension KeyDefinition {
 }
 
 extension KeyDefinition.Kind {
-    /// With an article, behind "has to be".
-    var words: String {
+    /// With an article, after "must be".
+    var expected: String {
         switch self {
-        case .text: "a text"
+        case .text: "a string"
         case .identifier, .secretName, .streamName: "a name in quotes"
         case .source: "a source in quotes"
         case .relayURL, .keyAccessURL, .hookURL: "a URL in quotes"
@@ -140,11 +140,11 @@ extension KeyDefinition.Kind {
         case .path: "a path in quotes"
         case .size: "a size in quotes"
         case .choice: "one of its values in quotes"
-        case .integer: "a whole number"
+        case .integer: "an integer"
         case .real: "a number"
         case .boolean: "true or false"
-        case .numbers: "a whole number"
-        case .strings, .choices, .masks, .controls, .networks, .hosts: "a list of texts"
+        case .numbers: "an integer"
+        case .strings, .choices, .masks, .controls, .networks, .hosts: "a list of strings"
         case .audioDevice, .host: "a name in quotes"
         case .certificatePin: "a pin in quotes"
         case .macAddress: "a MAC address in quotes"
@@ -152,7 +152,7 @@ extension KeyDefinition.Kind {
     }
 
     /// What to write, as a sentence without a full stop.
-    var advice: String {
+    var hint: String {
         switch self {
         case .text(let limit): "Use 1 to \(limit) characters in quotes"
         case .identifier: "Use 1 to 24 of a-z, 0-9 and single hyphens between them, such as \"main\""

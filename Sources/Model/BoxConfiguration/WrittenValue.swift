@@ -1,7 +1,7 @@
 internal import Settings
 internal import TOML
 
-/// What stands under a key, in a file or in the store.
+/// What is under a key, in a file or in the store.
 enum WrittenValue: Equatable, Sendable {
     case table([String: WrittenValue])
     case array([WrittenValue])
@@ -16,8 +16,8 @@ enum WrittenValue: Equatable, Sendable {
         switch self {
         case .table: "a table"
         case .array: "a list"
-        case .string: "a text"
-        case .integer: "a whole number"
+        case .string: "a string"
+        case .integer: "an integer"
         case .real: "a number with a fraction"
         case .boolean: "true or false"
         case .date: "a date or a time"
@@ -35,7 +35,7 @@ enum WrittenValue: Equatable, Sendable {
             }
     }
 
-    // Recurses as deep as the reader of TOML lets texts be nested.
+    // Recurses as deep as the reader of TOML lets values be nested.
     init(_ value: TOMLValue) {
         switch value {
         case .string(let value): self = .string(value)

@@ -8,17 +8,17 @@ extension BoxMemory {
     ///
     /// - Parameters:
     ///   - uuid: of the camera.
-    ///   - source: the one that it has now. What was told at another one was told by another device.
+    ///   - source: the one that it has now. What was reported at another one was reported by another device.
     public func camera(_ uuid: String, at source: String) throws(BoxMemoryError) -> LearnedCamera? {
         try read { database in try LearnedCamera.one(uuid, source, database) }
     }
 
-    /// Keeps what a camera told of itself. Call this after it has accepted its password: an announcement on the network
+    /// Keeps what a camera reported of itself. Call this after it has accepted its password: an announcement on the network
     /// proves nothing. What is not fit to be stored is left out.
-    public func learned(_ told: LearnedCamera, of uuid: String, at source: String) throws(BoxMemoryError) {
+    public func learned(_ reported: LearnedCamera, of uuid: String, at source: String) throws(BoxMemoryError) {
         try write(durability: .history) { database in
             let known = try LearnedCamera.one(uuid, source, database) ?? LearnedCamera()
-            let new = known.learning(told, source: source)
+            let new = known.learning(reported, source: source)
             guard new != known else { return }
             try new.save(uuid, source, database)
             try Self.removeThumbnails("camera = ? AND source != ?", [uuid, source], database)

@@ -25,7 +25,7 @@ extension BoxMemory {
         try FieldRules.text(event.code, "code", limit: 16)
         try FieldRules.text(event.object, "object", limit: 128)
         if let details = event.details { try JSONRules.object(details, "details", limit: 16 << 10) }
-        // Of cameras come many; what the others tell must be there after a power cut.
+        // Cameras send many; what the others report must be there after a power cut.
         return try write(durability: event.topic == "camera" ? .history : .configuration) { database in
             if let details = event.details { try JSONRules.check(details, "details", database) }
             try database.execute(
@@ -43,7 +43,7 @@ extension BoxMemory {
     }
 
     /// After a power cut, before the first event: the last events may be lost, and their IDs with them. They are not given
-    /// again, since somebody may go on behind one of them.
+    /// again, since a reader may go on after one of them.
     public func skipEventIDs() throws(BoxMemoryError) {
         try write(durability: .configuration) { database in
             // More than a log between two flushes holds.
@@ -80,9 +80,9 @@ extension BoxMemory {
             var sql = "SELECT * FROM event WHERE id > ?"
             var arguments: StatementArguments = [after]
             if let topics {
-                let wanted = Array(topics.prefix(64))
-                sql += " AND topic IN (\(wanted.map { _ in "?" }.joined(separator: ", ")))"
-                arguments += StatementArguments(wanted)
+                let requested = Array(topics.prefix(64))
+                sql += " AND topic IN (\(requested.map { _ in "?" }.joined(separator: ", ")))"
+                arguments += StatementArguments(requested)
             }
             sql += " ORDER BY id LIMIT ?"
             arguments += [min(max(limit, 0), Self.eventLimit)]

@@ -34,7 +34,7 @@ extension BoxMemory {
         }
     }
 
-    /// Of all cameras, when their owner wants none on the disk.
+    /// Of all cameras, when their owner does not want any on the disk.
     public func removeThumbnails() throws(BoxMemoryError) {
         let count = try read { database in try Int.fetchOne(database, sql: "SELECT count(*) FROM thumbnail") ?? 0 }
         guard count > 0 else { return }

@@ -1,12 +1,12 @@
 internal import Database
 internal import GRDB
 
-/// What the box remembers and may lose: what cameras told of themselves, thumbnails, and the events of late. The owner
+/// What the box remembers and may lose: what cameras reported of themselves, thumbnails, and the events of late. The owner
 /// is the control process. The configuration is not here: it is in the generations' files.
 ///
 /// Every call is one transaction: after a power cut there is all of it or nothing. What returned is on the disk; of
-/// what cameras told and of their events the last may be lost then, so that telling them does not make the card write
-/// each time. Calls block for as long as the disk takes. No secret is ever stored here; texts that hold one are refused
+/// what cameras reported and of their events the last may be lost then, so that storing them does not make the card
+/// write each time. Calls block for as long as the disk takes. No secret is ever stored here; strings that hold one are refused
 /// or left out.
 public final class BoxMemory: Sendable {
     /// Events that are kept, of all topics together.
@@ -31,7 +31,7 @@ public final class BoxMemory: Sendable {
         }
     }
 
-    /// Where a damaged memory was moved to; this one began empty. Tell the owner.
+    /// Where a damaged memory was moved to; this one began empty. To be reported to the owner.
     public var setAside: String? { opened.setAside }
 
     func read<Value>(_ body: (GRDB.Database) throws -> Value) throws(BoxMemoryError) -> Value {

@@ -1,7 +1,7 @@
 public import Database
 internal import Wire
 
-/// Why it was not remembered, in words for a person.
+/// Why it was not remembered, as text for a person.
 public enum BoxMemoryError: Error, Equatable, Sendable {
     case invalid(field: String, why: String)
     case database(DatabaseFailure)

@@ -1,8 +1,8 @@
 internal import Wire
 
-/// What texts from outside may look like.
+/// What strings from outside may look like.
 enum FieldRules {
-    /// Keys that hold a secret wherever they stand.
+    /// Keys that hold a secret wherever they occur.
     static let secretKeys: Set<String> = [
         "password", "passwd", "pwd", "passphrase", "token", "private_key", "privatekey",
     ]
@@ -46,7 +46,7 @@ enum FieldRules {
         try location(address[address.index(after: colon)...], field)
     }
 
-    /// What stands behind the scheme and its colon.
+    /// What follows the scheme and its colon.
     private static func location(_ rest: Substring, _ field: String) throws(BoxMemoryError) {
         guard rest.hasPrefix("//") else { throw .invalid(field: field, why: "it needs // and an address") }
         let authority = rest.dropFirst(2).prefix { $0 != "/" && $0 != "?" && $0 != "#" }
@@ -78,16 +78,16 @@ enum FieldRules {
     }
 
     /// What a device says of itself: cleaned, without blanks at its ends, and nil when nothing is left.
-    static func told(_ text: String?, limit: Int) -> String? {
+    static func cleanedOrNil(_ text: String?, limit: Int) -> String? {
         guard let text else { return nil }
-        var told = Substring(cleaned(text, limit: limit))
-        while told.first?.isWhitespace == true { told.removeFirst() }
-        while told.last?.isWhitespace == true { told.removeLast() }
+        var kept = Substring(cleaned(text, limit: limit))
+        while kept.first?.isWhitespace == true { kept.removeFirst() }
+        while kept.last?.isWhitespace == true { kept.removeLast() }
         // A character can be any number of bytes long.
-        return told.isEmpty || told.utf8.count > limit * 32 ? nil : String(told)
+        return kept.isEmpty || kept.utf8.count > limit * 32 ? nil : String(kept)
     }
 
-    /// For texts that must be kept in any case.
+    /// For strings that must be kept in any case.
     static func cleaned(_ text: String, limit: Int) -> String {
         String(ShownText.cleaned(text, limit: limit * 8).prefix(limit))
     }

@@ -3,7 +3,7 @@ internal import GRDB
 extension Row {
     /// The value of a column.
     ///
-    /// - Throws: when there is no such column or its value is of another kind: somebody else wrote the file.
+    /// - Throws: when there is no such column or its value is of another kind: another program wrote the file.
     func field<Value: DatabaseValueConvertible>(_ name: String) throws -> Value {
         guard let value: Value = try optional(name) else { throw Self.unreadable(name) }
         return value

@@ -91,7 +91,7 @@ enum Schema {
                 """)
     }
 
-    /// A frame of 256 KiB beside the columns that every list reads made each change of a camera rewrite 64 pages.
+    /// A thumbnail of 256 KiB next to the columns that every list reads made each change of a camera rewrite 64 pages.
     @Sendable private static func thumbnails(_ database: GRDB.Database) throws {
         try database.execute(
             sql: """
@@ -104,7 +104,7 @@ enum Schema {
                 """)
     }
 
-    /// What an ONVIF device tells of itself.
+    /// What an ONVIF device reports of itself.
     @Sendable private static func networkCameras(_ database: GRDB.Database) throws {
         try database.execute(
             sql: """

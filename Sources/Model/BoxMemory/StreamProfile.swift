@@ -5,10 +5,10 @@ public struct StreamProfile: Codable, Equatable, Sendable {
     public var name: String
     /// Without a user or a password.
     public var source: String
-    /// Pixels; 0: the camera did not tell.
+    /// Pixels; 0: the camera did not report them.
     public var width: Int
     public var height: Int
-    /// Frames per second; 0: the camera did not tell.
+    /// Frames per second; 0: the camera did not report them.
     public var rate: Double
     /// Such as `h264`.
     public var codec: String
@@ -16,7 +16,7 @@ public struct StreamProfile: Codable, Equatable, Sendable {
     public var bitrate: Int?
     /// Frames from one key frame to the next.
     public var gop: Int?
-    /// The ONVIF service that told it: `media` or `media2`.
+    /// The ONVIF service that reported it: `media` or `media2`.
     public var service: String?
     /// Where the camera gives single frames of it, without a user or a password.
     public var snapshot: String?

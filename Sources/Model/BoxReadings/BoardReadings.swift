@@ -38,7 +38,7 @@ package struct PowerReading: Equatable, Sendable {
 
 /// The hottest thermal zone.
 package struct HeatReading: Equatable, Sendable {
-    /// Degrees Celsius; nil without a zone that tells one.
+    /// Degrees Celsius; nil without a zone that reports one.
     package var celsius: Double?
     /// Of that zone: `cpu-thermal`.
     package var zone: String?
@@ -79,7 +79,7 @@ package struct WatchdogReading: Equatable, Sendable {
     /// The board's name from the device tree; nil on machines without one, and on virtual ones, which have no watchdog.
     package var board: String?
     /// What this machine's image asks for; nil on machines that have none of ours.
-    package var wantedSeconds: Int64?
+    package var configuredSeconds: Int64?
 
     package static func read(_ paths: BoxPaths) -> WatchdogReading {
         let device = "\(paths.systemRoot)/class/watchdog/watchdog0"
@@ -90,11 +90,11 @@ package struct WatchdogReading: Equatable, Sendable {
             board: SmallFile.line("\(paths.processRoot)/device-tree/model").flatMap {
                 $0.hasPrefix("linux,") ? nil : $0
             },
-            wantedSeconds: SmallFile.text(paths.managerSettings).flatMap(wanted))
+            configuredSeconds: SmallFile.text(paths.managerSettings).flatMap(configured))
     }
 
     /// `RuntimeWatchdogSec=14s`, as our own file has it; nil for what is written otherwise.
-    static func wanted(_ settings: String) -> Int64? {
+    static func configured(_ settings: String) -> Int64? {
         let key = "RuntimeWatchdogSec="
         let line = settings.split(separator: "\n").last { $0.hasPrefix(key) }
         guard let value = line?.dropFirst(key.utf8.count) else { return nil }
@@ -107,8 +107,8 @@ package struct WatchdogReading: Equatable, Sendable {
         guard isPresent else { return board == nil ? .unknown : .fail }
         guard let state else { return .unknown }
         guard state == "active" else { return .fail }
-        guard let timeoutSeconds, let wantedSeconds else { return .ok }
-        return timeoutSeconds > wantedSeconds ? .warn : .ok
+        guard let timeoutSeconds, let configuredSeconds else { return .ok }
+        return timeoutSeconds > configuredSeconds ? .warn : .ok
     }
 
     /// WDIOF_CARDRESET.

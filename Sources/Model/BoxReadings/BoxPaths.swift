@@ -1,6 +1,6 @@
-/// Where the kernel and the image tell of the box. Tests give readings a tree of their own.
+/// Where the kernel and the image describe the box. Tests give readings a tree of their own.
 public struct BoxPaths: Sendable {
-    /// What the image wants of PID 1, its hardware watchdog above all.
+    /// What the image requires of PID 1, its hardware watchdog above all.
     public static let managerSettings = "/etc/systemd/system.conf.d/90-watchbox.conf"
 
     /// `/proc`.

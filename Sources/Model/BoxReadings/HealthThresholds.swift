@@ -32,7 +32,7 @@ package enum HealthThresholds {
 extension HealthThresholds.Pair {
     /// - Parameters:
     ///   - slack: how far a value must come back below a threshold that it has passed; else a value that trembles about
-    ///     it would tell a change with every look.
+    ///     it would report a change with every look.
     package func state(_ value: Double, was: HealthState?, slack: Double) -> HealthState {
         if value >= (was == .fail ? fail - slack : fail) { return .fail }
         if value >= (was == .warn || was == .fail ? warn - slack : warn) { return .warn }

@@ -1,11 +1,11 @@
 internal import Platform
 
-/// The local network, layer by layer, as text files of the kernel tell it: no netlink socket is needed.
+/// The local network, layer by layer, as text files of the kernel show it: no netlink socket is needed.
 package struct NetworkReading: Equatable, Sendable {
     package struct Interface: Equatable, Sendable {
         package var name: String
         package var hasCarrier: Bool
-        /// Global addresses, both families; link-local ones (169.254, fe80) are none.
+        /// Global addresses, both families; link-local ones (169.254, fe80) do not count.
         package var addresses: [String] = []
     }
 
@@ -14,7 +14,7 @@ package struct NetworkReading: Equatable, Sendable {
         case known
         /// It was asked for and did not answer.
         case silent
-        /// Nobody has asked, or the route has no IPv4 gateway.
+        /// It was not asked for, or the route has no IPv4 gateway.
         case unasked
     }
 

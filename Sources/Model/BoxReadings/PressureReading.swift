@@ -2,7 +2,7 @@ internal import Platform
 
 /// Pressure stall information: how much of the last minute some task waited for a resource.
 package struct PressureReading: Equatable, Sendable {
-    /// Share of the last minute, 0 to 1; nil when the kernel does not tell (`psi=0`).
+    /// Share of the last minute, 0 to 1; nil when the kernel does not report it (`psi=0`).
     package var memory: Double?
     package var processor: Double?
     package var storage: Double?

@@ -39,7 +39,7 @@ extension CameraConfiguration {
             /// slow for the bus. Never H.264, which is only passed through when it is asked for.
             case automatic = "auto"
             case yuyv, uyvy, nv12, yu12, mjpeg
-            /// Coded by the camera, and passed through.
+            /// Encoded by the camera, and passed through.
             case h264
         }
 

@@ -9,7 +9,7 @@ extension CameraConfiguration {
             case multicast
         }
 
-        /// Which clock tells how long a frame of video and one of audio last.
+        /// Which clock decides how long a frame of video and one of audio last.
         public enum Timestamps: String, Codable, Sendable, CaseIterable {
             /// The camera's, whatever it says; only drift of up to 500 ppm is taken out.
             case camera
@@ -34,16 +34,16 @@ extension CameraConfiguration {
         /// Show the password in a form that who listens on the network can read: Basic without TLS, and ONVIF's
         /// PasswordText.
         public var allowsBasic: Bool
-        /// What its certificate's public key has to be: `sha256//` and Base64 of the SHA-256 of the
+        /// What its certificate's public key must be: `sha256//` and Base64 of the SHA-256 of the
         /// SubjectPublicKeyInfo, as libcurl writes it. It counts for every TLS connection to this camera, to its ONVIF
         /// service as to its stream. Nil: of each of the two the first one that is seen is trusted, and no other after
-        /// it; so it has to be for a camera whose two services show different certificates.
+        /// it; so nil is needed for a camera whose two services show different certificates.
         public var pin: String?
         /// Of `http://` and `https://` where each frame is asked for: so many a second, at the most.
         public var snapshotRate: Double
         /// Of `onvif://`: a profile's token, or `main` or `sub` for the largest or the smallest frame. Nil: `main`.
         public var profile: String?
-        /// Of `onvif://`: where its stream is, when that is not the host or the port that the device tells: behind a
+        /// Of `onvif://`: where its stream is, when that is not the host or the port that the device reports: behind a
         /// port forward, or at a recorder with a media host of its own. A name or an IP address, without brackets. The
         /// login goes there, as the operator says.
         public var rtspHost: String?

@@ -61,8 +61,8 @@ extension CameraConfiguration.Network {
     /// Frames per second that a camera may be asked for.
     public static let snapshotRates = 0.1...30.0
 
-    /// What is wrong when a person chooses a transport whose datagrams would carry frames unencrypted beside an address
-    /// that stands for TLS; nil: nothing. Whoever stored it before keeps a valid configuration: the source uses TCP
+    /// What is wrong when a person chooses a transport whose datagrams would carry frames unencrypted with an address
+    /// that promises TLS; nil: nothing. Whoever stored it before keeps a valid configuration: the source uses TCP
     /// instead, and says so.
     public static func readable(_ transport: Transport, url: String) -> (reason: String, hint: String)? {
         guard transport != .tcp else { return nil }
@@ -73,7 +73,7 @@ extension CameraConfiguration.Network {
         }
         guard url.lowercased().hasPrefix("rtsps:") else { return nil }
         return (
-            "is \(transport.rawValue): its datagrams would carry the frames unencrypted, though rtsps:// stands for TLS",
+            "is \(transport.rawValue): its datagrams would carry the frames unencrypted, though rtsps:// promises TLS",
             "Use tcp, which keeps the frames in the encrypted connection, or rtsp:// if they may be read on the way"
         )
     }
@@ -86,7 +86,7 @@ extension CameraConfiguration.Network {
     /// Names of settings, as a person writes them, that mean something of `onvif://` cameras alone.
     public static let onvifSettings = ["profile", "rtsp_host", "rtsp_port"]
 
-    /// What is wrong when a person chooses one of `onvifSettings` for a camera that is no `onvif://` one and never
+    /// What is wrong when a person chooses one of `onvifSettings` for a camera that is not an `onvif://` one and never
     /// asked; nil: nothing.
     public static func misplaced(_ setting: String, url: String) -> (reason: String, hint: String)? {
         guard onvifSettings.contains(setting), isHTTP(url) else { return nil }
@@ -98,7 +98,7 @@ extension CameraConfiguration.Network {
 
     /// What of its stream's settings a camera at `http://` has no use for, by the name that a person writes.
     ///
-    /// - Parameter settings: the names that somebody wrote, and none that is there by default.
+    /// - Parameter settings: the names that a person wrote, and none that is there by default.
     public func unused(of settings: Set<String>) -> [(setting: String, reason: String, hint: String)] {
         var found = Self.onvifSettings.compactMap { setting in
             Self.misplaced(setting, url: url).map { (setting: setting, reason: $0.reason, hint: $0.hint) }

@@ -38,7 +38,7 @@ extension CameraConfiguration {
         expect(
             isWeb && !kas.url.contains("@") && !kas.url.contains("?"), "kas.url",
             isWeb ? "carries a user, a password or a query" : "is not an https:// URL",
-            "Use https://host/kas, or http:// on this machine; a token belongs into kas.tokenFile")
+            "Use https://host/kas, or http:// on this machine; a token belongs in kas.tokenFile")
         expect(
             rotation.seconds >= 1 && rotation.seconds <= 86_400, "rotation.seconds", "is out of range",
             "Use 1 to 86400; 60 is usual")
@@ -87,7 +87,7 @@ extension CameraConfiguration {
         case (nil, nil):
             expect(false, "relay.url", "is missing", "Give rtmp://host/app/stream, or a file in relay.urlFile")
         case (.some, .some):
-            expect(false, "relay.urlFile", "stands beside relay.url", "Give only one of the two")
+            expect(false, "relay.urlFile", "is set together with relay.url", "Give only one of the two")
         case (let url?, nil):
             let carriesSecret = url.contains("@") || url.contains("?")
             expect(
@@ -118,7 +118,7 @@ extension CameraConfiguration {
         guard let pin else { return }
         expect(Network.isPin(pin), field, "is not the pin of a public key", "Use \"sha256//…\"")
         expect(
-            url?.lowercased().hasPrefix(scheme) ?? true, field, "stands beside a URL without TLS",
+            url?.lowercased().hasPrefix(scheme) ?? true, field, "is set for a URL without TLS",
             "Use \(scheme) in the URL, or take the pin out")
     }
 

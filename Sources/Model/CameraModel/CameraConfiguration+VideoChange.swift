@@ -3,31 +3,31 @@ extension CameraConfiguration {
     /// while the camera publishes.
     ///
     /// Of a device: size, rate, bitrate and distance of key frames, but size and rate not where the camera encodes,
-    /// since its stream has to be stopped for them. Of a test pattern: the bitrate. Of a network camera: nothing, what
+    /// since its stream must be stopped for them. Of a test pattern: the bitrate. Of a network camera: nothing, what
     /// it encodes goes out as it is.
     public func videoChange(to other: CameraConfiguration) -> VideoChange? {
         var change = VideoChange()
         // This with what can change, so that whatever else differs remains.
         var changed = self
         switch (source, other.source) {
-        case (.testPattern(var pattern), .testPattern(let wanted)):
-            if pattern.bitrate != wanted.bitrate { change.bitrate = wanted.bitrate }
-            pattern.bitrate = wanted.bitrate
+        case (.testPattern(var pattern), .testPattern(let requested)):
+            if pattern.bitrate != requested.bitrate { change.bitrate = requested.bitrate }
+            pattern.bitrate = requested.bitrate
             changed.source = .testPattern(pattern)
-        case (.device(var device), .device(let wanted)):
-            if device.bitrate != wanted.bitrate { change.bitrate = wanted.bitrate }
-            if device.gopSeconds != wanted.gopSeconds { change.gopSeconds = wanted.gopSeconds }
-            device.bitrate = wanted.bitrate
-            device.gopSeconds = wanted.gopSeconds
+        case (.device(var device), .device(let requested)):
+            if device.bitrate != requested.bitrate { change.bitrate = requested.bitrate }
+            if device.gopSeconds != requested.gopSeconds { change.gopSeconds = requested.gopSeconds }
+            device.bitrate = requested.bitrate
+            device.gopSeconds = requested.gopSeconds
             if device.pixelFormat != .h264 {
-                if device.frameRate != wanted.frameRate { change.frameRate = wanted.frameRate }
-                if device.width != wanted.width || device.height != wanted.height {
-                    change.width = wanted.width
-                    change.height = wanted.height
+                if device.frameRate != requested.frameRate { change.frameRate = requested.frameRate }
+                if device.width != requested.width || device.height != requested.height {
+                    change.width = requested.width
+                    change.height = requested.height
                 }
-                device.frameRate = wanted.frameRate
-                device.width = wanted.width
-                device.height = wanted.height
+                device.frameRate = requested.frameRate
+                device.width = requested.width
+                device.height = requested.height
             }
             changed.source = .device(device)
         default: return nil

@@ -1,7 +1,7 @@
 public import Settings
 
 /// The settings of one camera process, as the control process writes them to a file. Holds no secret: what is secret
-/// stands in files of its own, which are named here.
+/// is kept in files of its own, which are named here.
 public struct CameraConfiguration: Codable, Equatable, Sendable {
     /// `[a-z0-9](-?[a-z0-9])*`, at most 24 characters: it becomes the instance of a unit, a path, and a user name,
     /// which has at most 31 with its `wb-cam-`.
@@ -21,8 +21,8 @@ public struct CameraConfiguration: Codable, Equatable, Sendable {
     public var frameLog: String?
     /// Seconds to publish; nil: until stopped.
     public var duration: Double?
-    /// Which camera of this ID it is: what the process keeps between its starts is that one's alone. Nil: nobody tells
-    /// them apart.
+    /// Which camera of this ID it is: what the process keeps between its starts is that one's alone. Nil: they are not
+    /// told apart.
     public var instance: String?
 
     public struct Relay: Codable, Equatable, Sendable {
@@ -35,7 +35,7 @@ public struct CameraConfiguration: Codable, Equatable, Sendable {
         /// "sha256//" and the Base64 of the SHA-256 of the relay's SubjectPublicKeyInfo: holds in addition to the
         /// chain, and wherever the relay sends the camera. Nil: any key that the chain vouches for.
         public var publicKeyPin: String?
-        /// Hosts beside its own that the relay may send the camera to, `host` or `host:port` (`RedirectHost`); nil:
+        /// Hosts besides its own that the relay may send the camera to, `host` or `host:port` (`RedirectHost`); nil:
         /// none.
         public var redirectHosts: [String]?
 

@@ -50,7 +50,7 @@ public struct CameraEncoder: Codable, Equatable, Sendable {
         self.gops = gops
     }
 
-    /// What shall be different; nil stays.
+    /// What is to change; nil stays.
     public struct Change: Codable, Equatable, Sendable {
         /// Of the encoder's configuration, or of a profile that uses it.
         public var token: String
@@ -85,7 +85,7 @@ extension CameraEncoder.Change {
             (1...64).contains(token.count) && token.utf8.count <= 2048 && ShownText.isPrintable(token),
             "token", "is empty, has more than 64 characters, or has control characters",
             "Use the encoder's token, or a profile's")
-        expect(self != Self(token: token), "token", "stands alone", "Name what shall be different")
+        expect(self != Self(token: token), "token", "is set alone", "Name what is to change")
         if let codec {
             expect(["h264", "hevc", "mjpeg"].contains(codec), "codec", "is not known", "Use h264, hevc or mjpeg")
         }

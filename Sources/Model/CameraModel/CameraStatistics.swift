@@ -34,7 +34,7 @@ public struct CameraStatistics: Codable, Equatable, Sendable {
         public var bytes: UInt64 = 0
         /// CLOCK_MONOTONIC in nanoseconds when the source captured the newest one; nil before the first.
         public var lastCaptured: UInt64?
-        /// Newest frames that show what those before them showed, as far as their encoded bytes tell: between key
+        /// Newest frames that show what those before them showed, as far as their encoded bytes show: between key
         /// frames all of one length, and key frames the same. Nil until two key frames were there to compare, and for
         /// audio.
         public var unchangedFrames: UInt64?
@@ -45,9 +45,9 @@ public struct CameraStatistics: Codable, Equatable, Sendable {
         public var droppedOnTheWay: UInt64 { dropped - min(late ?? 0, dropped) }
     }
 
-    /// By whom the time is that is sealed into the stream, for viewers to judge its age by.
+    /// Where the time comes from that is sealed into the stream, for viewers to assess its age by.
     public enum Clock: String, Codable, Sendable, CaseIterable {
-        /// By nobody: the system's clock is not set or not kept right, and the KAS has not said what time it is.
+        /// From nowhere: the system's clock is not set or not kept right, and the KAS has not said what time it is.
         case unset
         case system
         /// The system's clock is unset or off by more than two seconds.
@@ -114,7 +114,7 @@ public struct CameraStatistics: Codable, Equatable, Sendable {
     }
 }
 
-/// What a supervisor wants to know at once instead of reading it from the statistics.
+/// What a supervisor needs to know at once instead of reading it from the statistics.
 public enum CameraEvent: Equatable, Sendable {
     case stateChanged(CameraStatistics.State, reason: String?)
     /// A new collection covers the frames from here on; the first 8 hexadecimal digits of its header's SHA-256.

@@ -42,7 +42,7 @@ public struct CaptureStatistics: Codable, Equatable, Sendable {
     public var width: Int?
     public var height: Int?
     public var rate: Double?
-    /// What was asked for and could not be held, in a sentence; nil: all as asked.
+    /// What was requested and could not be held, as a message; nil: all as requested.
     public var limit: String?
 
     /// Frames that the driver delivered.

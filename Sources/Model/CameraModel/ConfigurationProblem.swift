@@ -1,4 +1,4 @@
-/// One thing that is wrong with a configuration, in the words that a person sees.
+/// One thing that is wrong with a configuration, in the text that a person sees.
 public struct ConfigurationProblem: Error, Equatable, Sendable, CustomStringConvertible {
     /// Path of the field in the JSON document: `source.testPattern.width`.
     public var field: String

@@ -4,7 +4,7 @@ internal import Settings
 public enum CredentialReference {
     private static let prefix = "credential:"
 
-    /// What stands in the settings for the secret of this name.
+    /// What the settings hold in place of the secret of this name.
     public static func to(_ name: String) -> String { "\(prefix)\(name)" }
 
     /// The name of the secret; nil for what is a path.

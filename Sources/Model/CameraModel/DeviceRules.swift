@@ -1,6 +1,6 @@
 internal import Wire
 
-// What the parts of a device's settings may look like; for those who read them from a text, too.
+// What the parts of a device's settings may look like; for those who read them from text, too.
 
 extension CameraConfiguration.Device {
     public static let rotations = [0, 90, 180, 270]
@@ -38,7 +38,7 @@ extension CameraConfiguration.Device {
 }
 
 extension CameraConfiguration.Device.Mask {
-    /// It begins inside the image and covers something, and nothing beyond the edges: what somebody meant to hide there
+    /// It begins inside the image and covers something, and nothing beyond the edges: what a person meant to hide there
     /// would show.
     public var isInsideImage: Bool {
         // Ends are sums, which are rounded.

@@ -23,11 +23,11 @@ public struct DurationHistogram: Codable, Equatable, Sendable {
     /// The upper end of the class that holds this part of all durations, nanoseconds; nil without any, or above the
     /// last limit.
     public func percentile(_ part: Double) -> UInt64? {
-        let wanted = Double(count) * min(max(part, 0), 1)
+        let rank = Double(count) * min(max(part, 0), 1)
         var seen: UInt64 = 0
         for (index, limit) in Self.limits.enumerated() {
             seen += counts[index]
-            if seen > 0, Double(seen) >= wanted { return limit }
+            if seen > 0, Double(seen) >= rank { return limit }
         }
         return nil
     }

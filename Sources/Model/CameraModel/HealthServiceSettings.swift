@@ -4,7 +4,7 @@ internal import Wire
 /// changes. Holds no secret. Each field of it may be missing; those of a camera and of a peer may not, but for
 /// `Camera.relay`.
 public struct HealthServiceSettings: Codable, Equatable, Sendable {
-    /// A camera that shall run.
+    /// A camera that is to run.
     public struct Camera: Codable, Equatable, Sendable {
         /// As `CameraConfiguration.id`: it becomes part of the names of units and sockets.
         public var id: String

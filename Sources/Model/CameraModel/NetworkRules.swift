@@ -1,9 +1,9 @@
 internal import Wire
 
-// What the parts of a network camera's settings may look like; for those who read them from a text, too.
+// What the parts of a network camera's settings may look like; for those who read them from text, too.
 
 extension CameraConfiguration.Network {
-    /// Why an address is refused. Says nothing of its text, which may hold a password.
+    /// Why an address is refused. Quotes none of its text, which may hold a password.
     public enum AddressFault: Error, Equatable, Sendable, CaseIterable {
         /// Empty, or more than 2048 bytes.
         case length
@@ -11,7 +11,7 @@ extension CameraConfiguration.Network {
         case characters
         /// None of `rtsp://`, `rtsps://`, `onvif://`, `http://` and `https://`, in lower case.
         case scheme
-        /// No host, or something that is neither a name nor an IP address; IPv6 stands in brackets.
+        /// No host, or something that is neither a name nor an IP address; IPv6 is in brackets.
         case host
         /// Not 1 to 65535.
         case port
@@ -29,7 +29,7 @@ extension CameraConfiguration.Network {
     ])
     private static let passwordNames: Set<String> = ["password", "passwd", "pwd", "pass", "loginpas", "userpwd"]
 
-    /// Whether an address may stand in a configuration.
+    /// Whether an address may appear in a configuration.
     public static func check(address: String) throws(AddressFault) {
         guard !address.isEmpty, address.utf8.count <= 2048 else { throw .length }
         guard address.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else { throw .characters }
@@ -84,7 +84,7 @@ extension CameraConfiguration.Network {
     /// A name or an IP address, without brackets and port.
     public static func isHost(_ text: String) -> Bool {
         guard Names.isPlain(text, limit: 253, signs: ".-_:%"),
-            // One colon stands before a port.
+            // One colon precedes a port.
             text.utf8.count(where: { $0 == UInt8(ascii: ":") }) != 1
         else { return false }
         do throws(AddressFault) {
@@ -101,7 +101,7 @@ extension CameraConfiguration.Network {
         return pairs.count == 6 && pairs.allSatisfy { Hexadecimal.isLower($0, count: 2) }
     }
 
-    /// Scheme, host and port: what may be told of an address that was not checked.
+    /// Scheme, host and port: what may be shown of an address that was not checked.
     public static func redacted(_ address: String) -> String {
         guard let separator = address.firstRange(of: "://") else { return "(an address)" }
         let rest = address[separator.upperBound...]

@@ -1,6 +1,6 @@
 public import ErrorCatalog
 
-/// A camera on the network that runs: what can be asked of it beside its frames. From any thread.
+/// A camera on the network that runs: what can be asked of it besides its frames. From any thread.
 public protocol NetworkSourceControl: AnyObject, Sendable {
     /// Tries everything from the first packet to the first key frame, with the settings and the password of this
     /// camera, on a connection of its own.
@@ -16,7 +16,7 @@ public protocol NetworkSourceControl: AnyObject, Sendable {
     func configure(_ encoder: CameraEncoder.Change) async throws(CodedError)
 
     /// A device that may be the camera is at this address. While the camera is away it is followed there if a
-    /// certificate's key that was known before proves it; else the move is told (`NetworkStatistics.moves`), and that
+    /// certificate's key that was known before proves it; else the move is reported (`NetworkStatistics.moves`), and that
     /// device gets nothing.
     ///
     /// - Parameters:

@@ -10,10 +10,10 @@ extension NetworkStatistics {
     /// Bytes as JSON writes them.
     public static let maxTextLength = 128
 
-    /// As it may be told: less than 48 KiB as JSON, whatever a camera said.
+    /// As it may be reported: less than 48 KiB as JSON, whatever a camera said.
     ///
     /// Names are cut. Addresses, and what identifies a device or a profile, are left out when they are too long: of a
-    /// cut one nobody would see that it is another.
+    /// cut one no one would see that it is another.
     public var bounded: NetworkStatistics {
         var result = self
         result.url = BoundedText.whole(url, Self.maxURLLength)
@@ -98,7 +98,7 @@ extension NetworkStatistics.Profile {
 extension CaptureStatistics {
     private static let maxMessageLength = 512
 
-    /// Of a camera on the network, as it may be told: see `NetworkStatistics.bounded`.
+    /// Of a camera on the network, as it may be reported: see `NetworkStatistics.bounded`.
     public var boundedForNetwork: CaptureStatistics {
         var result = self
         result.reason = reason.map { BoundedText.cut($0, Self.maxMessageLength) }
@@ -114,7 +114,7 @@ extension CaptureStatistics {
 }
 
 extension StreamTestReport {
-    /// As it may be told: see `NetworkStatistics.bounded`.
+    /// As it may be reported: see `NetworkStatistics.bounded`.
     public var bounded: StreamTestReport {
         let limit = NetworkStatistics.maxTextLength
         var result = self

@@ -1,5 +1,5 @@
 extension NetworkStatistics {
-    /// Where a device is that may be this camera. Nothing of it is proven: everybody on the camera's network can claim
+    /// Where a device is that may be this camera. None of it is proven: anyone on the camera's network can claim
     /// it.
     public struct Move: Codable, Equatable, Sendable {
         /// What is the same, the surest first.
@@ -10,7 +10,7 @@ extension NetworkStatistics {
             case mac
 
             /// `the same serial number`
-            public var words: String {
+            public var text: String {
                 switch self {
                 case .endpoint: "the same endpoint reference"
                 case .serial: "the same serial number"
@@ -21,7 +21,7 @@ extension NetworkStatistics {
 
         /// IP address, without brackets.
         public var address: String
-        /// What the camera's source is once somebody accepts the move.
+        /// What the camera's source is once a person accepts the move.
         public var source: String
         public var evidence: Evidence
         /// The camera's key is known, and has not been seen there; nil: it has, or there is none.
@@ -41,10 +41,10 @@ extension NetworkStatistics {
         /// For a person, without a full stop: where the camera seems to be, and how to accept just that.
         ///
         /// - Parameter camera: its ID.
-        public static func sentence(_ moves: [Move], camera: String) -> String? {
+        public static func message(_ moves: [Move], camera: String) -> String? {
             guard let first = moves.first else { return nil }
             let places = moves.map { move in
-                "\(move.place) (\(move.evidence.words)\(move.lacksKey == true ? ", but it does not show its key" : ""))"
+                "\(move.place) (\(move.evidence.text)\(move.lacksKey == true ? ", but it does not show its key" : ""))"
             }.joined(separator: " or ")
             let which = moves.count == 1 ? "If so" : "If you know where"
             return

@@ -1,6 +1,6 @@
 /// What a camera process can say of a camera on the network. All counts begin with the process and never go back.
 public struct NetworkStatistics: Codable, Equatable, Sendable {
-    /// What a camera is doing as far as its process can tell.
+    /// What a camera is doing as far as its process knows.
     public enum State: String, Codable, Sendable, CaseIterable {
         case connecting
         /// Key frames arrive.
@@ -23,7 +23,7 @@ public struct NetworkStatistics: Codable, Equatable, Sendable {
         public var topic: String
         /// Whether it began (true) or ended (false); nil for one without duration.
         public var isActive: Bool?
-        /// The camera's own name for what it comes from; nil when it told none.
+        /// The camera's own name for what it comes from; nil when it gave none.
         public var source: String?
         /// Microseconds since 1970 by this box's clock, when it arrived.
         public var realtimeMicroseconds: Int64
@@ -61,9 +61,9 @@ public struct NetworkStatistics: Codable, Equatable, Sendable {
         /// The camera's own name for it.
         public var token: String
         public var name: String
-        /// `media` or `media2`: the ONVIF service that told it.
+        /// `media` or `media2`: the ONVIF service that reported it.
         public var service: String
-        /// Without user and password; nil when the camera did not tell.
+        /// Without user and password; nil when the camera did not report it.
         public var url: String?
         public var snapshotURL: String?
         /// FFmpeg's name, in lower case: `h264`, `hevc`, `mjpeg`.

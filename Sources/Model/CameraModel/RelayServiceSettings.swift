@@ -29,12 +29,12 @@ public struct RelayServiceSettings: Codable, Equatable, Sendable {
     public var tlsKeyFile: String?
     /// One publish key per line; nil: see `isOpen`.
     public var publishKeysFile: String?
-    /// Anybody may publish when there is no file of keys. Nil: on loopback only; elsewhere the relay makes a key in
+    /// Anyone may publish when there is no file of keys. Nil: on loopback only; elsewhere the relay makes a key in
     /// `stateDirectory`.
     public var isOpen: Bool?
     /// Where the relay keeps a key that it made; nil: it makes none.
     public var stateDirectory: String?
-    /// One play key per line; nil: anybody may play, unless links are asked for.
+    /// One play key per line; nil: anyone may play, unless links are asked for.
     public var playKeysFile: String?
     /// The secret that play links are signed with.
     public var playLinkSecretFile: String?

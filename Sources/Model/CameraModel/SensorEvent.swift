@@ -1,7 +1,7 @@
-/// What a camera saw or was told, as somebody acts on it; the same for all makers.
+/// What a camera saw or was notified of, as others act on it; the same for all makers.
 public struct SensorEvent: Codable, Equatable, Sendable {
     public enum Kind: String, Codable, Sendable, CaseIterable {
-        /// Something moves in the frame, or somebody is in it.
+        /// Something moves in the frame, or someone is in it.
         case motion
         /// The camera is covered, turned away or out of focus.
         case tamper

@@ -27,7 +27,7 @@ public struct StreamTestReport: Codable, Equatable, Sendable {
         public var outcome: Outcome
         /// What this step took.
         public var milliseconds: Double
-        /// The verdict, for a person: what was found, or what happened and why.
+        /// The result, for a person: what was found, or what happened and why.
         public var text: String
         /// Of a failure or a warning that has one.
         public var code: ErrorCode?

@@ -7,7 +7,7 @@ extension APIRoute {
     ///
     /// - Parameters:
     ///   - name: of the file.
-    ///   - directory: nil: `share/watchbox` beside the program's own directory, where `make install` puts it.
+    ///   - directory: nil: `share/watchbox` next to the program's own directory, where `make install` puts it.
     public static func openAPI(_ name: String, in directory: String? = nil) -> APIRoute {
         APIRoute(.get, APIPath.openAPI(), "This API as an OpenAPI 3.1 document") { _ in
             let path = "\(directory ?? installedDirectory)/\(name)"

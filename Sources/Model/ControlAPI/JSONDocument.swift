@@ -3,7 +3,7 @@ internal import Wire
 
 /// How all documents are written: sorted keys, no escaped slashes, so that equal values are equal bytes.
 public enum JSONDocument {
-    /// A value that JSON cannot hold (a number that is none) becomes an empty object.
+    /// A value that JSON cannot hold (a NaN or an infinity) becomes an empty object.
     public static func bytes(_ value: some Encodable) -> [UInt8] {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]

@@ -133,7 +133,7 @@ public struct APIRoute: Sendable {
     public var query: [String: String]
     /// Media type of an answer that is not a document: `image/jpeg`.
     public var responseType: String?
-    /// Changes something, or shows what the camera sees: not for everybody who may connect.
+    /// Changes something, or shows what the camera sees: not for everyone who may connect.
     public var isForAdministrators: Bool
     public var handler: Handler
 
@@ -163,7 +163,7 @@ public struct APIRouter: Sendable {
     }
 
     /// Always answers: 404 for an unknown path, 405 for a method that the path does not take, 403 for a change, or a
-    /// look through a camera, by somebody who is not an administrator, and `application/problem+json` for every error.
+    /// look through a camera, by someone who is not an administrator, and `application/problem+json` for every error.
     public func answer(_ request: APIRequest) async -> APIResponse {
         let path = Self.parts(request.path)
         var isKnown = false

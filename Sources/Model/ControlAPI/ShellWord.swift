@@ -1,7 +1,7 @@
 /// One word of a command that is shown: whoever copies it into a shell, perhaps root's, gets that word and nothing else.
 /// What a device on the network calls itself is in such commands.
 public enum ShellWord {
-    /// As it stands when no shell reads anything into it, else in single quotes.
+    /// Unchanged when no shell reads anything into it, else in single quotes.
     public static func quoted(_ text: String) -> String {
         !text.isEmpty && text.utf8.allSatisfy(isPlain) ? text : inQuotes(text)
     }

@@ -8,7 +8,7 @@ public enum AccessTokenSource: Equatable, Sendable {
     /// Read when it is first needed, and again whenever the file changed: tokens expire.
     case file(String)
     case value(String)
-    /// From a file until somebody brings a newer one: a unit's credentials stay as they were when it was started.
+    /// From a file until a newer one is provided: a unit's credentials stay as they were when it was started.
     case held(HeldAccessToken)
 }
 

@@ -1,7 +1,7 @@
 public import ErrorCatalog
 
-/// One thing that is wrong with the configuration, in the words that a person sees. Never holds a value, only names:
-/// what stands in the wrong place may be a secret.
+/// One thing that is wrong with the configuration, in the text that a person sees. Never holds a value, only names:
+/// what is in the wrong place may be a secret.
 public struct ConfigurationIssue: Codable, Equatable, Sendable, CustomStringConvertible {
     public var code: ErrorCode
     /// Name of the file, relative to the configuration directory; nil for what was added by command.

@@ -1,4 +1,4 @@
-/// What a hook can be told of.
+/// What a hook can be notified of.
 public enum HookTopic: String, CaseIterable, Sendable {
     case camera
     /// What cameras see and report: motion, tampering, inputs. Apart from `camera`, since it is not a change of the

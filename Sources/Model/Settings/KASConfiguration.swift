@@ -114,7 +114,7 @@ extension KASConfiguration: Concealed {
     /// The URL without what may be secret in it; never the token.
     public var description: String { "KAS at \(Self.redacted(base)), \(token)" }
 
-    /// A password does not belong into the URL, nor a query; a text that has them is shown without.
+    /// A password does not belong in the URL, nor a query; a URL that has them is shown without.
     private static func redacted(_ url: String) -> String {
         var text = String(url.prefix { $0 != "?" && $0 != "#" })
         guard let scheme = text.firstRange(of: "://") else { return text }

@@ -9,7 +9,7 @@ public enum SettingValue: Sendable {
 }
 
 extension SettingValue: Equatable {
-    /// Numbers are equal by value: JSON does not tell 25 from 25.0.
+    /// Numbers are equal by value: JSON does not distinguish 25 from 25.0.
     public static func == (left: SettingValue, right: SettingValue) -> Bool {
         switch (left, right) {
         case (.string(let left), .string(let right)): left == right
@@ -39,7 +39,7 @@ extension SettingValue: Codable {
             self = .strings(texts)
         } else {
             throw DecodingError.dataCorruptedError(
-                in: value, debugDescription: "a setting is a text, a number, true, false, or a list of texts")
+                in: value, debugDescription: "a setting is a string, a number, true, false, or a list of strings")
         }
     }
 

@@ -8,13 +8,13 @@ public struct APIServerConfiguration: Sendable {
         ///   - mode: of the file, `0o660`.
         ///   - group: that the file belongs to; nil for the process's own.
         case unixSocket(path: String, mode: UInt32, group: String?)
-        /// For `GET /metrics` and nothing else; nobody is an administrator there. Port 0: one that the kernel chooses.
+        /// For `GET /metrics` and nothing else; no client is an administrator there. Port 0: one that the kernel chooses.
         case tcp(host: String, port: Int)
     }
 
     public var listener: Listener
     public var administrators = Administrators()
-    /// At the same time. As many again are told so; more than that are closed unheard.
+    /// At the same time. As many again get an error; more than that are closed unheard.
     public var maximumConnections: Int
     /// Over TCP, of one address.
     public var maximumConnectionsPerHost = 4
@@ -28,7 +28,7 @@ public struct APIServerConfiguration: Sendable {
     public var headerTimeout = Duration.seconds(10)
     /// How long a connection may be silent between requests.
     public var idleTimeout = Duration.seconds(30)
-    /// For a request's body and its answer together. A handler that takes longer is cancelled, and the client told.
+    /// For a request's body and its answer together. A handler that takes longer is cancelled, and the client gets an error.
     public var requestTimeout = Duration.seconds(30)
     /// How long a client may take to accept what waits for it; then it is dropped.
     public var writeTimeout = Duration.seconds(30)

@@ -66,7 +66,7 @@ struct PeerCredentials: Equatable, Sendable {
     var group: UInt32
     var supplementaryGroups: [UInt32]
 
-    /// Nil when the kernel does not tell.
+    /// Nil when the kernel does not say.
     init?(ofSocket descriptor: CInt) {
         // `struct ucred`: pid_t, uid_t, gid_t.
         var credentials: [UInt32] = [0, 0, 0]

@@ -7,7 +7,7 @@ struct Connection: Sendable {
         case admitted
         /// One too many: its first request is answered with the reason.
         case refused
-        /// Far too many, or nobody knows who: closed without a word.
+        /// Far too many, or an unknown peer: closed without an answer.
         case closed
     }
 
@@ -100,7 +100,7 @@ final class RequestWatch: ChannelInboundHandler {
             context.eventLoop.scheduleTask(in: Self.linger) { channel.close(promise: nil) }
         default: break
         }
-        // Two closed halves are no connection, and nothing else is sure to end it.
+        // Two closed halves are not a connection, and nothing else is sure to end it.
         if isInputClosed, isOutputClosed { context.close(promise: nil) }
         context.fireUserInboundEventTriggered(event)
     }

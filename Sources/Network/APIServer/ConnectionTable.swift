@@ -30,7 +30,7 @@ final class ConnectionTable: Sendable {
 
     /// On the channel's event loop, before it is read from.
     func enter(_ channel: any Channel) throws -> Connection {
-        let peer = isLocal ? try Self.peer(channel, administrators) : Self.stranger
+        let peer = isLocal ? try Self.peer(channel, administrators) : Self.unknownPeer
         let host = channel.remoteAddress?.ipAddress
         let (limit, hostLimit) = (configuration.maximumConnections, configuration.maximumConnectionsPerHost)
         let watch = RequestWatch(headerTimeout: TimeAmount(configuration.headerTimeout))
@@ -44,7 +44,7 @@ final class ConnectionTable: Sendable {
                     state.connections.count >= limit ? .refused : .admitted
                 }
             let connection = Connection(
-                channel: channel, peer: peer ?? Self.stranger, standing: standing, isLocal: isLocal,
+                channel: channel, peer: peer ?? Self.unknownPeer, standing: standing, isLocal: isLocal,
                 watch: NIOLoopBound(watch, eventLoop: channel.eventLoop))
             state.connections[ObjectIdentifier(channel)] = connection
             if let host { state.hosts[host, default: 0] += 1 }
@@ -143,8 +143,8 @@ final class ConnectionTable: Sendable {
         return connections
     }
 
-    /// Whoever comes over a network: nobody that this machine knows.
-    private static let stranger = APIRequest.Peer(
+    /// Whoever comes over a network: not a user that this machine knows.
+    private static let unknownPeer = APIRequest.Peer(
         processIdentifier: 0, userIdentifier: .max, groupIdentifier: .max, isAdministrator: false)
 
     private static func peer(

@@ -19,7 +19,7 @@ struct EventWriter: @unchecked Sendable {
 
     func write(_ event: ServerEvent) async throws { try await write(Self.text(event)) }
 
-    /// A comment: nobody sees it, but a connection that is dead is found out.
+    /// A comment: clients ignore it, but a connection that is dead is found out.
     func ping() async throws { try await write(":\n\n") }
 
     func finish() async throws {

@@ -27,16 +27,16 @@ public struct PersistentAPIServer: Service {
 
     /// Until graceful shutdown or cancellation. Never throws.
     public func run() async {
-        var told = ""
+        var reported = ""
         while !isEnding {
             do {
                 try await makeServer().run()
-                told = ""
+                reported = ""
             } catch {
                 let why = "\(error)"
                 // Once for each reason: the same line every five seconds would push others out of the journal.
-                if why != told { logger.warning("requests are not answered, which is tried again every 5 s: \(why)") }
-                told = why
+                if why != reported { logger.warning("requests are not answered; trying again every 5 s: \(why)") }
+                reported = why
             }
             if isEnding { return }
             try? await cancelWhenGracefulShutdown { try await sleep(Self.pause) }

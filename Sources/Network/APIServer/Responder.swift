@@ -95,7 +95,7 @@ struct Responder: Sendable {
             return .failure(
                 Problem(
                     CodedError(
-                        .notFound, "there is no \(target.path) here", why: "over a network only /metrics is told")))
+                        .notFound, "there is no \(target.path) here", why: "over a network only /metrics is served")))
         }
         return .success(
             APIRequest(method, target.path, query: target.query, body: body, peer: connection.peer))

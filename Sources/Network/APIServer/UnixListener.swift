@@ -3,7 +3,7 @@ internal import Platform
 
 /// A listening Unix socket and its file.
 ///
-/// The file appears under its name with mode and group as they shall be, and with somebody listening: it is made under
+/// The file appears under its name with mode and group as they should be, and with a process listening: it is made under
 /// another name and renamed. Two servers that start at once do not replace each other: they take turns by a lock on
 /// the directory.
 struct UnixListener: Sendable {
@@ -15,7 +15,7 @@ struct UnixListener: Sendable {
 
     private static let backlog: CInt = 64
 
-    /// Replaces the file of a process that has ended. Throws `inUse` when somebody listens.
+    /// Replaces the file of a process that has ended. Throws `inUse` when another process listens.
     init(path: String, mode: UInt32, group: String?) throws(APIServerError) {
         let slash = path.lastIndex(of: "/")
         let directory = slash.map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
@@ -29,14 +29,14 @@ struct UnixListener: Sendable {
             owner = identifier
         }
         let lock = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-        // A camera may make a file in its directory and not read it; nobody but its own unit uses the name, so no turns
-        // have to be taken.
+        // A camera may make a file in its directory and not read it; only its own unit uses the name, so no turns
+        // need to be taken.
         guard lock >= 0 || errno == EACCES else { throw Self.failure("open", directory) }
         defer { if lock >= 0 { close(lock) } }
         if lock >= 0 {
             guard flock(lock, LOCK_EX) == 0 else { throw Self.failure("flock", directory) }
         }
-        try Self.checkThatNobodyListens(path, address)
+        try Self.refuseIfListening(path, address)
 
         let descriptor = socket(AF_UNIX, CInt(SOCK_STREAM.rawValue) | CInt(SOCK_CLOEXEC.rawValue), 0)
         guard descriptor >= 0 else { throw Self.failure("socket", path) }
@@ -74,7 +74,7 @@ struct UnixListener: Sendable {
         unlink(path)
     }
 
-    private static func checkThatNobodyListens(_ path: String, _ address: UnixAddress) throws(APIServerError) {
+    private static func refuseIfListening(_ path: String, _ address: UnixAddress) throws(APIServerError) {
         var information = stat()
         guard lstat(path, &information) == 0 else {
             if errno == ENOENT { return }
@@ -86,7 +86,7 @@ struct UnixListener: Sendable {
         guard descriptor >= 0 else { throw failure("socket", path) }
         defer { close(descriptor) }
         let result = address.withSocketAddress { connect(descriptor, $0, $1) }
-        // Any other answer, a full backlog above all, means that somebody has it open.
+        // Any other answer, a full backlog above all, means that another process has it open.
         if result != 0, errno == ECONNREFUSED || errno == ENOENT { return }
         throw .inUse(path: path)
     }
@@ -103,9 +103,9 @@ struct UnixListener: Sendable {
     }
 }
 
-/// A listening socket that somebody else made.
+/// A listening socket that another process made.
 enum HandedOverListener {
-    /// Whether it is a Unix socket; over any other only metrics are told.
+    /// Whether it is a Unix socket; over any other only metrics are served.
     static func isLocal(_ descriptor: CInt) throws(APIServerError) -> Bool {
         guard option(SO_ACCEPTCONN, descriptor) == 1,
             option(SO_TYPE, descriptor) == CInt(SOCK_STREAM.rawValue),

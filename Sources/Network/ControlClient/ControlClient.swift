@@ -65,7 +65,7 @@ public struct ControlClient: Sendable {
         try Self.decode(type, try await answer(method, path, query, body.map { JSONDocument.bytes($0) }, ifMatch))
     }
 
-    /// For what is answered without a document, or with one that nobody needs.
+    /// For what is answered without a document, or with one that is not needed.
     public func send(
         _ method: APIRequest.Method, _ path: String, body: (any Encodable)? = nil, query: [(String, String)] = [],
         ifMatch: String? = nil
@@ -92,7 +92,7 @@ public struct ControlClient: Sendable {
     ///
     /// - Parameters:
     ///   - topics: none for all of them.
-    ///   - lastEventID: of the last event that was seen, to be told what came after it.
+    ///   - lastEventID: of the last event that was seen, to receive what came after it.
     public func events(
         _ path: String = APIPath.events(), topics: [String] = [], query: [(String, String)] = [],
         lastEventID: String? = nil
@@ -172,7 +172,7 @@ public struct ControlClient: Sendable {
         do {
             return try JSONDocument.decode(type, from: response.body)
         } catch {
-            throw .invalidAnswer(path: nil, why: "it is no \(type): \(error)")
+            throw .invalidAnswer(path: nil, why: "it is not a valid \(type): \(error)")
         }
     }
 

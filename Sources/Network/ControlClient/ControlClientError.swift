@@ -2,12 +2,12 @@ public import ControlAPI
 
 /// Why a daemon's answer is missing, or is no.
 public enum ControlClientError: Error, Equatable, Sendable {
-    /// Nobody listens on the socket.
+    /// Nothing listens on the socket.
     case unreachable(path: String, why: String)
     /// The socket's permissions keep this user out.
     case denied(path: String)
     case timedOut(path: String, after: Duration)
-    /// The daemon's own words.
+    /// The daemon's own message.
     case problem(Problem)
     /// What answers is not a daemon of this version.
     case invalidAnswer(path: String?, why: String)
@@ -42,7 +42,7 @@ extension ControlClientError {
         }
     }
 
-    /// One command or one sentence.
+    /// One command or one short text.
     public var hint: String {
         switch self {
         case .unreachable, .timedOut: "Run: systemctl status watchbox-control"
@@ -59,7 +59,7 @@ extension ControlClientError: CustomStringConvertible {
     /// What happened, and why.
     public var description: String {
         switch self {
-        case .unreachable(let path, let why): "nobody answers at \(path): \(why)"
+        case .unreachable(let path, let why): "nothing answers at \(path): \(why)"
         case .denied(let path): "this user may not use \(path)"
         case .timedOut(let path, let after): "no answer at \(path) within \(after.components.seconds) s"
         case .problem(let problem): "\(problem.code) \(problem.detail)"

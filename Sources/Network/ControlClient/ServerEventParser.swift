@@ -55,7 +55,7 @@ struct ServerEventParser {
         return nil
     }
 
-    /// An event without data is none; its id counts for those after it.
+    /// An event without data does not count; its id counts for those after it.
     private mutating func dispatch() -> ServerEvent? {
         defer {
             event = ""

@@ -5,8 +5,8 @@ internal import Platform
 enum SocketProbe {
     static func error(_ path: String, _ reason: String) -> ControlClientError {
         switch connect(path) {
-        case ENOENT: .unreachable(path: path, why: "there is no such socket; the daemon does not run")
-        case ECONNREFUSED: .unreachable(path: path, why: "the daemon does not run")
+        case ENOENT: .unreachable(path: path, why: "there is no such socket; the daemon is not running")
+        case ECONNREFUSED: .unreachable(path: path, why: "the daemon is not running")
         case EACCES, EPERM: .denied(path: path)
         case 0: .unreachable(path: path, why: reason)
         case let code: .unreachable(path: path, why: "\(reason) (\(SystemMessage.text(code)))")

@@ -23,7 +23,7 @@ public struct AddressRange: Equatable, Sendable, CustomStringConvertible {
         guard !text.contains(":") else { throw invalid("a network of IPv6 has too many addresses to ask each one") }
         let parts = text.split(separator: "/", omittingEmptySubsequences: false)
         guard parts.count <= 2, let address = Self.number(parts[0]) else {
-            throw invalid("it has to be four numbers, and a prefix after a slash")
+            throw invalid("it must be four numbers, and a prefix after a slash")
         }
         var prefix = 32
         if parts.count == 2 {

@@ -5,7 +5,7 @@ internal import Synchronization
 /// Hears Hello and Bye of the devices on all networks of this machine.
 ///
 /// Networks that come later are joined when they are seen. What stands in the way, such as another program that keeps the
-/// port for itself, is tried again and told in `status`.
+/// port for itself, is tried again and reported in `status`.
 public final class AnnouncementListener: Sendable {
     public struct Status: Equatable, Sendable {
         /// Interfaces that are listened on, by name.
@@ -14,7 +14,7 @@ public final class AnnouncementListener: Sendable {
         public var problem: String?
         /// Announcements that came, each message once.
         public var heard: UInt64 = 0
-        /// Messages that nobody read: too many in a second, or their reader was too slow.
+        /// Messages that were not read: too many in a second, or their reader was too slow.
         public var dropped: UInt64 = 0
 
         public init() {}

@@ -9,7 +9,7 @@ struct AnnouncementRate {
 
     static let perSource = Share(messages: 10, nanoseconds: 50_000_000)
     static let total = Share(messages: 20, nanoseconds: 100_000_000)
-    /// Senders that are told apart; when they are more, all of them begin again.
+    /// Senders that are counted separately; when they are more, all of them begin again.
     static let sourceLimit = 256
 
     private struct Account {
@@ -60,7 +60,7 @@ struct AnnouncementRate {
     }
 }
 
-/// Tells the repeats of a message, of which UDP gets several, from new ones.
+/// Distinguishes the repeats of a message, of which UDP gets several, from new ones.
 struct RecentMessages {
     static let limit = 256
 

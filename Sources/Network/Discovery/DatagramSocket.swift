@@ -106,7 +106,7 @@ final class DatagramSocket {
 
     /// The next datagram that waits, and its sender; nil when there is none. What does not fit into the buffer is lost.
     func receive(into buffer: inout [UInt8]) -> (count: Int, source: SocketAddress)? {
-        // An error of an earlier datagram (ICMP) is told here, once, and is nobody's answer.
+        // An error of an earlier datagram (ICMP) is reported here, once, and is not an answer.
         for _ in 0..<8 {
             var count = 0
             let source = SocketAddress { address, length in

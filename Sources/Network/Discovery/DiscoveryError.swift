@@ -1,6 +1,6 @@
 /// Why a search cannot be made.
 public enum DiscoveryError: Error, Equatable, Sendable {
-    /// A text that names no network to scan.
+    /// A string that does not name a network to scan.
     case invalidRange(text: String, reason: String)
     /// More addresses than may be asked without an explicit yes (`allowsLarge`).
     case rangeNeedsConsent(text: String, addresses: Int, limit: Int)

@@ -1,9 +1,9 @@
 /// A camera, or what looks like one, as a search has found it. All of it is the device's own claim.
 public struct FoundDevice: Equatable, Sendable {
     public enum Kind: String, Sendable, CaseIterable {
-        /// It speaks ONVIF: it tells its streams itself.
+        /// It speaks ONVIF: it reports its streams itself.
         case onvif
-        /// It answers RTSP; the stream's path has to be known.
+        /// It answers RTSP; the stream's path must be known.
         case rtsp
     }
 

@@ -37,7 +37,7 @@ final class ListenerWork {
     private var recent = RecentMessages()
     private var buffer = [UInt8](repeating: 0, count: 65_536)
     private var dropped: UInt64 = 0
-    private var isFloodTold = false
+    private var isFloodReported = false
 
     init(
         rescanInterval: UInt64, interfaces: [String]?, wakeup: Wakeup, logger: Logger,
@@ -51,7 +51,7 @@ final class ListenerWork {
         rate = AnnouncementRate(at: Clocks.monotonic)
     }
 
-    /// - Parameter pass: false when nobody took it.
+    /// - Parameter pass: false when there was no taker.
     func run(_ pass: (Announcement) -> Bool) {
         defer { changed { $0.networks = [] } }
         var nextScan: UInt64 = 0
@@ -80,12 +80,12 @@ final class ListenerWork {
     }
 
     private func rescan(at now: UInt64) {
-        isFloodTold = false
+        isFloodReported = false
         let found: [NetworkInterfaces.Interface]
         do {
             found = try NetworkInterfaces.list()
         } catch {
-            tell(problem: error.description)
+            report(problem: error.description)
             return
         }
         nearby = NearbyAddresses(found)
@@ -106,7 +106,7 @@ final class ListenerWork {
                     ears[place] = Ear(socket: socket, addresses: addresses, opened: now)
                     kept.insert(place)
                 } catch {
-                    failures.append("\(interface.name) (\(isIPv4 ? "IPv4" : "IPv6")): \(sentence(error))")
+                    failures.append("\(interface.name) (\(isIPv4 ? "IPv4" : "IPv6")): \(message(error))")
                 }
             }
         }
@@ -114,9 +114,9 @@ final class ListenerWork {
         let names = Set(ears.keys.map(\.name)).sorted()
         changed { $0.networks = names }
         if failures.isEmpty {
-            tell(problem: ears.isEmpty ? "no network is up that devices could announce themselves on" : nil)
+            report(problem: ears.isEmpty ? "no network is up that devices could announce themselves on" : nil)
         } else {
-            tell(problem: failures.prefix(4).joined(separator: "; "))
+            report(problem: failures.prefix(4).joined(separator: "; "))
         }
     }
 
@@ -125,14 +125,14 @@ final class ListenerWork {
         return interfaces.contains(interface.name)
     }
 
-    private func sentence(_ failure: DatagramSocket.Failure) -> String {
+    private func message(_ failure: DatagramSocket.Failure) -> String {
         guard failure.errno == EADDRINUSE else { return failure.text }
         return
             "another program keeps UDP port \(DiscoveryNames.port) for itself; see which: ss -ulpn sport = \(DiscoveryNames.port)"
     }
 
     /// Once per change, as it is looked at again and again.
-    private func tell(problem now: String?) {
+    private func report(problem now: String?) {
         guard now != problem else { return }
         problem = now
         changed { $0.problem = now }
@@ -147,7 +147,7 @@ final class ListenerWork {
         _ bytes: ArraySlice<UInt8>, from source: SocketAddress, on network: String, at now: UInt64,
         _ pass: (Announcement) -> Bool
     ) {
-        // Nobody's camera is asked at an address of the Internet because of a datagram that names it as its sender.
+        // No camera is asked at an address of the Internet because of a datagram that names it as its sender.
         guard nearby.contains(source) else { return drop() }
         let host = source.host
         guard rate.allows(host, at: now) else { return drop() }
@@ -175,8 +175,8 @@ final class ListenerWork {
         dropped &+= 1
         let count = dropped
         changed { $0.dropped = count }
-        guard !isFloodTold else { return }
-        isFloodTold = true
+        guard !isFloodReported else { return }
+        isFloodReported = true
         logger.notice("More announcements came than are read", metadata: ["dropped": "\(count)"])
     }
 }

@@ -5,7 +5,7 @@ public import ONVIF
 public struct Sighting: Equatable, Sendable {
     /// IP address.
     public var address: String
-    /// Of its ONVIF device service; nil when it told none.
+    /// Of its ONVIF device service; nil when it reported none.
     public var url: String?
     public var identity: DeviceIdentity
 

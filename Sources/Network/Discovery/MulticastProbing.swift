@@ -75,7 +75,7 @@ final class MulticastProbing {
         notes + channels.compactMap { $0.hasSent ? nil : $0.failure.map { "not asked: \($0)" } }
     }
 
-    /// To one address. What cannot be sent is told once for all of them: the scan's own connection goes there as well.
+    /// To one address. What cannot be sent is reported once for all of them: the scan's own connection goes there as well.
     func ask(_ address: SocketAddress) {
         guard let channel = channels.last, channel.group == nil else { return }
         let target = SocketAddress(address.family, port: DiscoveryNames.port)
@@ -121,7 +121,7 @@ final class MulticastProbing {
 enum Datagram {
     private static let limits: XMLReader.Limits = {
         var limits = XMLReader.Limits.datagram
-        // A recorder tells of many cameras in one message.
+        // A recorder announces many cameras in one message.
         limits.textBytes = limits.bytes
         return limits
     }()
@@ -132,7 +132,8 @@ enum Datagram {
             return try DiscoveryMessage.parse(try XMLReader.parse(bytes, limits: limits), source: source.host)
         } catch {
             logger.debug(
-                "A datagram is none of WS-Discovery", metadata: ["source": "\(source.host)", "reason": "\(error)"])
+                "A datagram is not a WS-Discovery message",
+                metadata: ["source": "\(source.host)", "reason": "\(error)"])
             return nil
         }
     }

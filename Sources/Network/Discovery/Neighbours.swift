@@ -12,7 +12,7 @@ enum Neighbours {
     /// Networks that are asked at a time: the kernel's table has room for 1024 (`gc_thresh3`), and others need it, too.
     static let nearLimit = 3
 
-    /// MAC address by IP address; empty where the system does not tell.
+    /// MAC address by IP address; empty where the system does not say.
     static func table() -> [String: String] {
         SmallFile.text(path, atMost: bytesLimit).map(parse) ?? [:]
     }

@@ -81,7 +81,7 @@ final class PortScan {
         }
     }
 
-    /// False when it has to be tried again later.
+    /// False when it must be tried again later.
     private func start(_ target: ScanTarget, at now: UInt64) -> Bool {
         switch begin(target, now) {
         case .connection(let connection): connections[connection.descriptor] = connection

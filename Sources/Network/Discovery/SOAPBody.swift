@@ -3,7 +3,7 @@ internal import XMLReader
 
 /// As much of SOAP as a search reads.
 enum SOAPBody {
-    /// What stands in an envelope; nil for what is not XML, or too much of it.
+    /// What is in an envelope; nil for what is not XML, or too much of it.
     static func answer(of document: [UInt8]) -> SOAPAnswer? {
         var limits = XMLReader.Limits()
         limits.bytes = 64 * 1024

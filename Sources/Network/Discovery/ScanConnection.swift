@@ -7,7 +7,7 @@ struct ScanTarget: Equatable {
     var question: DeviceQuestion
 }
 
-/// One connection of a scan, from the first packet to the verdict. Used by one thread.
+/// One connection of a scan, from the first packet to the result. Used by one thread.
 final class ScanConnection {
     enum State {
         case connecting
@@ -17,14 +17,14 @@ final class ScanConnection {
     /// What has become of it.
     enum Outcome: Equatable {
         case pending
-        /// Nobody answers there, or not in time.
+        /// Nothing answers there, or not in time.
         case closed
         case answered(DeviceQuestion.Verdict)
     }
 
     enum Start {
         case connection(ScanConnection)
-        /// Nobody is there; known at once.
+        /// Nothing is there; known at once.
         case closed
         /// The system cannot ask now, or at all.
         case failed(errno: Int32)

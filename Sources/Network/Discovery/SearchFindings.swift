@@ -18,7 +18,7 @@ struct SearchFindings {
     private var facts: [String: DeviceInformation] = [:]
     private var needsLogin: [String: Bool] = [:]
 
-    /// Where WS-Discovery has told of a device.
+    /// Where WS-Discovery has reported a device.
     private var announced: Set<String> = []
 
     /// Hosts that are kept; as many as a large scan may find.
@@ -62,7 +62,7 @@ struct SearchFindings {
         if let answer { facts[address.host] = answer }
     }
 
-    /// WS-Discovery has told of a device there.
+    /// WS-Discovery has reported a device there.
     func isAnnounced(_ host: String) -> Bool { announced.contains(host) }
 
     /// Sorted by address.

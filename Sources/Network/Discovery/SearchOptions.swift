@@ -14,7 +14,7 @@ public struct SearchOptions: Sendable {
     public var ports: [UInt16] = [554, 8554, 88, 7447, 5000]
     /// Where a scan looks for ONVIF on an address that answers RTSP; no more than 32. A unicast Probe goes to every address.
     public var onvifPorts: [UInt16] = [80, 2020, 8000, 8899, 8080]
-    /// Ask devices that are found, without a login, who they are: their answer tells whether they need one.
+    /// Ask devices that are found, without a login, who they are: their answer shows whether they need one.
     public var asksDevices = true
     /// Connections under way at the same time, 1…256.
     public var concurrency = 64

@@ -29,9 +29,9 @@ struct SearchEnd {
     }
 }
 
-/// How often a search tells what it has found.
+/// How often a search reports what it has found.
 enum ReportPause {
-    /// Devices from which on it is told less often: all of them are told each time.
+    /// Devices from which on it is reported less often: all of them are reported each time.
     static let manyDevices = 256
 
     /// In nanoseconds, after the last report.

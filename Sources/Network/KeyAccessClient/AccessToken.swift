@@ -66,7 +66,7 @@ final class AccessTokenReader: Sendable {
         return token
     }
 
-    /// Without white space around it; one word of visible ASCII (RFC 6750 §2.1).
+    /// Without white space around it; one run of visible ASCII (RFC 6750 §2.1).
     static func checked(_ text: String, path: String?) throws(KeyAccessError) -> String {
         var token = Substring(text)
         while token.first?.isWhitespace == true { token.removeFirst() }

@@ -6,11 +6,11 @@ public import Settings
 internal import Synchronization
 internal import Wire
 
-/// Tells the KAS, before a collection is published, that its header is the publisher's own, and proves it: the KAS gives no
+/// Before a collection is published, registers its header with the KAS and proves that it is the publisher's own: the KAS gives no
 /// key for a header that nobody vouched for (docs/ref/wire-format.md, "A registration").
 public final class KASCollectionRegistrar: Sendable {
     private let connection: KASConnection
-    private let patience = SharedPatience()
+    private let adaptiveTimeout = SharedAdaptiveTimeout()
     private let wallClock: @Sendable () -> Int64
     /// How far the KAS's clock is ahead of ours, in milliseconds, as its answers showed. A board without a battery begins
     /// in 1970, and a registration must say when it was made.
@@ -35,7 +35,7 @@ public final class KASCollectionRegistrar: Sendable {
     ///   - claim: of a collection that was made for this KAS (`CollectionSealer.claim`).
     ///   - stream: the name under which the collection will be published; its policy names it too.
     ///   - lifetime: seconds after which the KAS may forget it.
-    /// - Returns: the KAS's time, Unix milliseconds; nil when it does not tell.
+    /// - Returns: the KAS's time, Unix milliseconds; nil when it does not report it.
     @discardableResult
     public func register(
         _ claim: CollectionClaim, stream: String, lifetime: Int64
@@ -76,7 +76,7 @@ public final class KASCollectionRegistrar: Sendable {
         let response = try await connection.send(
             .post, connection.configuration.root + CollectionRegistration.path,
             body: try KASConnection.encode(registration), authorised: true, accepted: [200, 201, 204, 400],
-            patience: patience)
+            adaptiveTimeout: adaptiveTimeout)
         return Answer(
             status: response.status, time: response.header(CollectionRegistration.timeHeader).flatMap { Int64($0) },
             fault: response.status == 400 ? KASConnection.fault(of: response) : nil, offset: used)

@@ -40,18 +40,20 @@ struct KASConnection: Sendable {
 
     /// - Parameters:
     ///   - accepted: statuses that are an answer; every other one is an error.
-    ///   - patience: of somebody who tries again at once.
+    ///   - adaptive: of a caller that tries again at once.
     func send(
         _ method: HTTPRequest.Method, _ url: String, headers: [HTTPHeader] = [], body: [UInt8] = [],
-        authorised: Bool, accepted: Set<Int> = [200], timeout: Duration? = nil, patience: SharedPatience? = nil
+        authorised: Bool, accepted: Set<Int> = [200], timeout: Duration? = nil,
+        adaptiveTimeout: SharedAdaptiveTimeout? = nil
     ) async throws(KeyAccessError) -> HTTPResponse {
         var headers = headers + [HTTPHeader("Accept", "application/json")]
         if authorised, let token = try token.token() { headers.append(HTTPHeader("Authorization", "Bearer \(token)")) }
         if !body.isEmpty { headers.append(HTTPHeader("Content-Type", "application/json")) }
-        let limit = patience?.next ?? .configured
+        let limit = adaptiveTimeout?.next ?? .configured
         let isShort = limit == .short
-        let total = min(timeout ?? (isShort ? Patience.total : configuration.timeout), configuration.timeout)
-        let connect = min(isShort ? Patience.connect : configuration.connectTimeout, configuration.connectTimeout)
+        let total = min(timeout ?? (isShort ? AdaptiveTimeout.total : configuration.timeout), configuration.timeout)
+        let connect = min(
+            isShort ? AdaptiveTimeout.connect : configuration.connectTimeout, configuration.connectTimeout)
         let begin = uptime()
         let request = HTTPRequest(
             method: method, url: url, headers: headers, body: body,
@@ -62,22 +64,22 @@ struct KASConnection: Sendable {
             response = try await transport.send(request)
         } catch {
             let fault = KeyAccessError(error)
-            patience?.failed(fault)
+            adaptiveTimeout?.failed(fault)
             throw fault
         }
-        patience?.answered(limit, after: .nanoseconds(Int64(clamping: uptime() &- begin)))
+        adaptiveTimeout?.answered(limit, after: .nanoseconds(Int64(clamping: uptime() &- begin)))
         guard accepted.contains(response.status) else {
             throw Self.fault(of: response)
         }
         return response
     }
 
-    /// What an answer means that is none of those that were hoped for.
+    /// What an answer means that is not one of those that were hoped for.
     static func fault(of response: HTTPResponse) -> KeyAccessError {
         .status(response.status, message: message(response.body))
     }
 
-    /// The KAS's own words on an error; empty when its body is anything else.
+    /// The KAS's own text on an error; empty when its body is anything else.
     private static func message(_ body: [UInt8]) -> String {
         guard let envelope = try? decode(ErrorEnvelope.self, body) else { return "" }
         return KeyAccessError.printable(envelope.message)

@@ -12,7 +12,7 @@ public import Settings
 /// 24 h, over a restart too when a cache file is configured. So a KAS outage does not stop a stream, nor its restart.
 public actor KASPublicKeyCache {
     /// A request is given this long when a key for the case of its failure is at hand.
-    static let patience: Duration = .seconds(3)
+    static let timeout: Duration = .seconds(3)
 
     private let connection: KASConnection
     private let file: PublicKeyFile?
@@ -101,7 +101,7 @@ public actor KASPublicKeyCache {
         let response = try await connection.send(
             .get, base + "/v2/kas_public_key?algorithm=\(KeyAlgorithm.p256.rawValue)",
             headers: etag.map { [HTTPHeader("If-None-Match", $0)] } ?? [],
-            authorised: false, accepted: [200, 304], timeout: fallback == nil ? nil : Self.patience)
+            authorised: false, accepted: [200, 304], timeout: fallback == nil ? nil : Self.timeout)
         if response.status == 304 {
             guard etag != nil, var key = fallback else { throw .garbage(.unexpectedNotModified) }
             key.fetchedAt = wallClock()

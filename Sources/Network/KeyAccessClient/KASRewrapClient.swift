@@ -13,7 +13,7 @@ public struct KASRewrapClient: Sendable {
     static let tokenLifetime: Int64 = 60
 
     private let connection: KASConnection
-    private let patience = SharedPatience()
+    private let adaptiveTimeout = SharedAdaptiveTimeout()
     /// Unix seconds.
     private let now: @Sendable () -> Int64
 
@@ -39,7 +39,7 @@ public struct KASRewrapClient: Sendable {
         let response = try await connection.send(
             .post, connection.configuration.base + "/v2/rewrap",
             headers: [HTTPHeader(CollectionFacts.requestHeader.name, CollectionFacts.requestHeader.value)], body: body,
-            authorised: true, patience: patience)
+            authorised: true, adaptiveTimeout: adaptiveTimeout)
         let answer = try KASConnection.decode(RewrapResponse.self, response.body)
         return CollectionGrant(
             key: try key(from: answer, clientKey: clientKey), facts: answer.watchbox,

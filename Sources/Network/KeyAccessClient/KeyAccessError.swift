@@ -28,7 +28,7 @@ public enum KeyAccessError: Error, Equatable, Sendable {
     public enum KeyFault: Equatable, Sendable {
         /// The KAS's public key is not a P-256 key in PEM.
         case publicKey
-        /// The session key of an answer is none.
+        /// The session key of an answer is invalid.
         case sessionKey
         /// The wrapped key opens under none of the known salts: it is damaged, or not meant for this request.
         case wrappedKey
@@ -37,7 +37,7 @@ public enum KeyAccessError: Error, Equatable, Sendable {
     /// The header that a key is asked for is not a NanoTDF header.
     case invalidHeader
     case tokenUnreadable(path: String?, TokenFault)
-    /// The key that registrations are signed with is none, or can't be read. Says why, and nothing of the key.
+    /// The key that registrations are signed with is invalid, or can't be read. Says why, and nothing of the key.
     case signingKey(String)
     /// The configured URL, token or CA file can't be used.
     case configuration(HTTPClientError)
@@ -61,12 +61,12 @@ public enum KeyAccessError: Error, Equatable, Sendable {
     public enum Retry: Equatable, Sendable {
         /// After seconds, growing: the KAS or the network may come back any moment.
         case soon
-        /// After minutes: somebody must change something first.
+        /// After minutes: someone must change something first.
         case late
         case never
     }
 
-    /// What answers is not who it should be, or nobody knows: it was told nothing, and is not believed.
+    /// What answers is not who it should be, or is unknown: it was sent nothing, and is not believed.
     public var isDistrust: Bool {
         if case .unreachable(.tlsFailed) = self { true } else { false }
     }
@@ -97,7 +97,7 @@ extension KeyAccessError: CustomStringConvertible {
         case .status(let status, _): "the key access service refused the request (HTTP \(status))"
         case .garbage, .notAKeyService: "the answer makes no sense"
         case .denied: "the key access service denies the key"
-        case .invalidKey: "the key access service sent a key that is none"
+        case .invalidKey: "the key access service sent an invalid key"
         case .crypto: "the key cannot be computed"
         case .cancelled: "the request was cancelled"
         }
@@ -122,7 +122,7 @@ extension KeyAccessError: CustomStringConvertible {
         case .invalidKey(.sessionKey): "its session key is not a P-256 key in PEM"
         case .invalidKey(.wrappedKey): "the wrapped key does not open with any known session salt"
         case .crypto(let call): "\(call) failed"
-        case .cancelled: "nobody waits for it any more"
+        case .cancelled: "no one waits for it any more"
         }
     }
 
@@ -170,7 +170,7 @@ extension KeyAccessError {
         }
     }
 
-    /// A peer's words, fit for a log line: printable ASCII, 160 characters at most.
+    /// A peer's text, fit for a log line: printable ASCII, 160 characters at most.
     static func printable(_ text: String) -> String {
         ShownText.ascii(text.replacing("\"", with: " "), limit: 160, replacing: " ")
     }

@@ -4,11 +4,11 @@ internal import Wire
 
 /// Which device registered a collection, as far as the viewer could verify it himself.
 public enum PublisherProof: Equatable, Sendable {
-    /// The KAS tells of no signature: it knows no device of the publisher, or nothing of devices.
+    /// The KAS reports no signature: it knows no device of the publisher, or nothing of devices.
     case none
     /// Its signature over header, stream and time holds. `fingerprint` is `sha256//…` of its SubjectPublicKeyInfo.
     case device(fingerprint: String, signedAt: Int64)
-    /// The KAS tells of one, and it does not hold.
+    /// The KAS reports one, and it does not hold.
     case invalid
 
     /// - Parameter header: as the relay gave it.

@@ -7,7 +7,7 @@ internal import Wire
 public struct SigningIdentity: Sendable {
     private let key: ECPrivateKey
 
-    /// SubjectPublicKeyInfo PEM: what a KAS is told.
+    /// SubjectPublicKeyInfo PEM: what a KAS is given.
     public var publicKeyPEM: String { (try? key.publicKey.spkiPEM()) ?? "" }
     /// `sha256//…` of the SubjectPublicKeyInfo: what a viewer can demand.
     public var fingerprint: String { key.publicKey.fingerprint }

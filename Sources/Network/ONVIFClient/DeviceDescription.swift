@@ -15,7 +15,7 @@ public struct DeviceDescription: Equatable, Sendable {
     public var clock: CameraClock?
     public var login: LoginScheme = .none
     public var repairedAddresses: [RepairedAddress] = []
-    /// What was left out and why, each a sentence: a call that the device refused, or an answer that made no sense.
+    /// What was left out and why, each a message: a call that the device refused, or an answer that made no sense.
     public var remarks: [String] = []
     /// Requests that it took.
     public var requests = 0

@@ -11,8 +11,8 @@ struct DeviceState {
         var wallMilliseconds: Int64
         var nanoseconds: UInt64
         var zone: String?
-        /// The device told its time; false when it only sent a Date.
-        var isTold: Bool
+        /// The device reported its time; false when it only sent a Date.
+        var isReported: Bool
 
         /// The device's time now. It does not follow when our own clock is set, except for the candidate that is our
         /// own.

@@ -54,7 +54,7 @@ extension ONVIFDevice {
                     clockWasRead = true
                     if await clockHasMoved() { continue }
                 }
-                // Another login is not worth a refusal that counts, for a call that nobody depends on.
+                // Another login is not worth a refusal that counts, for a call that nothing depends on.
                 let mayGoOn = protection == .protected || !isProven
                 guard mayGoOn, try goesOn(after: attempt, offersDigest: offersDigest) else {
                     throw .forbidden(operation: request.operation)
@@ -164,7 +164,7 @@ extension ONVIFDevice {
         return outcome
     }
 
-    /// For a device that tells its time to its users alone.
+    /// For a device that reports its time to its users alone.
     func readClockWithLogin() async throws(ONVIFError) {
         var moment = TransmissionMoment()
         moment.begin()
@@ -172,7 +172,7 @@ extension ONVIFDevice {
         _ = keep(SystemDateAndTime(element), moment)
     }
 
-    /// Not implemented, or told to nobody: there are other candidates.
+    /// Not implemented, or not reported: there are other candidates.
     private func keep(_ outcome: DeviceAnswer, _ moment: TransmissionMoment) -> Bool {
         guard case .response(let element) = outcome else { return keep(nil as SystemDateAndTime?, moment) }
         return keep(SystemDateAndTime(element), moment)
@@ -187,7 +187,7 @@ extension ONVIFDevice {
             state.clock = DeviceState.ClockReading(
                 candidates: candidates, wallMilliseconds: middle, nanoseconds: moment.nanoseconds &+ half,
                 zone: answer?.zone,
-                isTold: answer?.utc != nil || answer?.local != nil)
+                isReported: answer?.utc != nil || answer?.local != nil)
             if state.login != nil { return state.login?.clockWasRead(candidates.readings) ?? false }
             state.login = LoginDialogue(
                 hasUser: access.user != nil, allowsPlainText: access.allowsPlainPassword,
@@ -215,7 +215,7 @@ extension ONVIFError {
 }
 
 extension DeviceAnswer {
-    /// What is heard of a server that waits for TLS: nothing, or a status without a word of SOAP.
+    /// What is heard of a server that waits for TLS: nothing, or a status without any SOAP.
     fileprivate var mayBeTLS: Bool {
         switch self {
         case .lost: true

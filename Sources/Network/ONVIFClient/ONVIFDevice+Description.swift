@@ -5,7 +5,7 @@ internal import Synchronization
 
 extension ONVIFDevice {
     /// Asks for everything that is worth knowing (docs/ref/camera-notes.md, "Order of questions"), within a minute. What a device
-    /// does not tell, in time or at all, is left out and remarked upon; only without a connection or a login there is no description.
+    /// does not report, in time or at all, is left out and remarked upon; only without a connection or a login there is no description.
     public func describe() async throws(ONVIFError) -> DeviceDescription {
         try await describe(until: Clocks.boot + 60_000_000_000)
     }
@@ -146,7 +146,7 @@ extension ONVIFDevice {
 
     // MARK: profiles
 
-    /// Media2 first, where H.265 is at home; Media1 when that is missing, faulty, empty, or tells of no encoder.
+    /// Media2 first, which has H.265; Media1 when that is missing, faulty, empty, or reports no encoder.
     func mediaProfiles(
         _ services: DeviceServices, until deadline: UInt64, _ description: inout DeviceDescription
     ) async throws(ONVIFError) -> [MediaProfile] {
@@ -207,9 +207,9 @@ extension ONVIFDevice {
     }
 
     private func snapshot(
-        _ isWanted: Bool, _ request: ONVIFRequest, at url: String, until deadline: UInt64
+        _ isNeeded: Bool, _ request: ONVIFRequest, at url: String, until deadline: UInt64
     ) async -> Result<XMLElement, ONVIFError>? {
-        isWanted ? await outcome(request, at: url, until: deadline) : nil
+        isNeeded ? await outcome(request, at: url, until: deadline) : nil
     }
 }
 

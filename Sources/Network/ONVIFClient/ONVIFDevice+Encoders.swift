@@ -57,10 +57,10 @@ extension ONVIFDevice {
                 if failure == nil { failure = error }
             }
         }
-        throw failure ?? .notSupported(operation: "GetVideoEncoderConfigurations: it tells of no encoder")
+        throw failure ?? .notSupported(operation: "GetVideoEncoderConfigurations: it reports no encoder")
     }
 
-    /// Empty when the device does not tell: then it decides by itself.
+    /// Empty when the device does not say: then it decides by itself.
     private func options(
         of encoder: EncoderConfiguration, _ service: MediaService, at address: String
     ) async -> [EncoderOptions] {
@@ -76,7 +76,7 @@ extension ONVIFDevice {
         guard
             change.codec != nil || change.size != nil || change.rate != nil || change.bitrate != nil
                 || change.gop != nil
-        else { throw .invalidRequest(reason: "nothing shall be changed") }
+        else { throw .invalidRequest(reason: "there is nothing to change") }
         if let rate = change.rate { try inside(rate, 0.1...1000, "rate", "frames per second") }
         if let bitrate = change.bitrate { try inside(bitrate, 1000...1_000_000_000, "bitrate", "bits per second") }
         if let gop = change.gop { try inside(gop, 1...100_000, "gop", "frames") }

@@ -8,7 +8,7 @@ extension ONVIFDevice {
     /// it has no events. Whatever else goes wrong is tried again, after a quarter of an hour at the latest. At most 10 in a
     /// second are kept, and the newest 64 wait for the reader.
     ///
-    /// The first ones tell the state as it is (`operation` is `.initialized`).
+    /// The first ones report the current state (`operation` is `.initialized`).
     public func events() -> AsyncStream<Event> {
         AsyncStream(bufferingPolicy: .bufferingNewest(64)) { continuation in
             // Under the lock, so that the task cannot end before it is known.
@@ -27,7 +27,7 @@ extension ONVIFDevice {
         }
     }
 
-    /// Returns when the device was told of every reader that stopped: three seconds at most for each.
+    /// Returns when the device was informed of every reader that stopped: three seconds at most for each.
     public func settle() async {
         let stopping = state.withLock { state in state.readers.values.filter(\.isCancelled) }
         for task in stopping { await task.value }
@@ -48,7 +48,7 @@ extension ONVIFDevice {
             logger.info("Events of the camera were left out", metadata: ["count": "\(budget.dropped)"])
         }
         guard let reference = dialogue.reference else { return }
-        // The reader is gone and this task is cancelled; the device is told all the same.
+        // The reader is gone and this task is cancelled; the device is informed all the same.
         await Task {
             await self.unsubscribe(reference)
         }.value

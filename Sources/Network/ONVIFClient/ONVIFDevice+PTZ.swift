@@ -36,7 +36,7 @@ extension ONVIFDevice {
         } else if pan != nil || tilt != nil {
             let now = PTZMessages.position(try await call(PTZMessages.status(profile: profile), at: url))
             guard let newPan = pan ?? now.pan, let newTilt = tilt ?? now.tilt else {
-                throw .invalidRequest(reason: "the camera does not tell where it points: give both pan and tilt")
+                throw .invalidRequest(reason: "the camera does not report where it points: give both pan and tilt")
             }
             panTilt = (newPan, newTilt)
         }
@@ -165,7 +165,7 @@ extension ONVIFDevice {
                 _ = try await call(PTZMessages.stop(profile: profile), at: url)
                 break
             } catch {
-                logger.warning("The camera was not told to stop its PTZ", metadata: ["reason": "\(error)"])
+                logger.warning("The camera was not instructed to stop its PTZ", metadata: ["reason": "\(error)"])
                 if !error.isTransient { break }
             }
         }

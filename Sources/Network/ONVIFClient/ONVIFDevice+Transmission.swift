@@ -51,7 +51,7 @@ extension ONVIFDevice {
         at moment: inout TransmissionMoment
     ) async throws(ONVIFError) -> DeviceAnswer {
         let message = try message(request, to: url, attempt, timeout)
-        // A pull waits for something to happen, and nobody shall wait for that: it stands beside the two.
+        // A pull waits for something to happen, and no other request should wait for that: it is not one of the two.
         let isCounted = request.operation != "PullMessages"
         if isCounted {
             guard await gate.enter() else { throw .cancelled }
@@ -101,7 +101,7 @@ extension ONVIFDevice {
         case .httpDigest: digest = user.map { HTTPCredentials(user: $0.name, password: $0.password) }
         }
         if Self.isEncrypted(url), trust == .firstUse, token != nil || digest != nil {
-            throw .certificate(host: host, reason: "nobody has accepted its certificate yet, so no login is sent")
+            throw .certificate(host: host, reason: "its certificate has not been accepted yet, so no login is sent")
         }
         let envelope = request.envelope(token: token, messageID: "urn:uuid:\(RandomUUID())")
         var message = HTTPRequest(
@@ -163,7 +163,7 @@ extension ONVIFDevice {
             // A camera's broken message is not a web page, of which the ONVIF service may be at another port.
             case 200..<300 where isMeantAsSOAP(response.body):
                 throw .malformed(operation: operation, reason: "\(error)")
-            // Some have no words for what they do not know.
+            // Some have no message for what they do not know.
             case let status where [400, 500, 501].contains(status) && response.body.isEmpty:
                 let kind: ONVIFFault.Kind = response.status == 501 ? .actionNotSupported : .other
                 return .fault(ONVIFFault(kind: kind, reason: "HTTP \(response.status)"))

@@ -78,7 +78,7 @@ public final class ONVIFDevice: Sendable {
     /// Reads the device's clock again: without a login, and with one when it wants that.
     public func clock() async throws(ONVIFError) -> CameraClock {
         try await readClock()
-        if state.withLock({ $0.clock?.isTold }) == false, access.user != nil {
+        if state.withLock({ $0.clock?.isReported }) == false, access.user != nil {
             try? await readClockWithLogin()
         }
         guard let clock = knownClock else {

@@ -2,9 +2,9 @@ public import ONVIF
 
 /// Why a device could not be asked. Names hosts, operations and the device's own reasons, never a password.
 public enum ONVIFError: Error, Equatable, Sendable {
-    /// No connection: no address, nobody listens, or the connection broke.
+    /// No connection: no address, nothing listens, or the connection broke.
     case unreachable(host: String, reason: String)
-    /// The connection stands, and no answer came in time.
+    /// The connection is open, and no answer came in time.
     case timedOut(host: String, operation: String)
     /// Something else answers there.
     case notONVIF(host: String, reason: String)
@@ -24,7 +24,7 @@ public enum ONVIFError: Error, Equatable, Sendable {
     case certificateChanged(host: String)
     /// No TLS connection for another reason.
     case certificate(host: String, reason: String)
-    /// The address is none, or a value cannot be asked for.
+    /// The address is invalid, or a value cannot be asked for.
     case invalidRequest(reason: String)
     case cancelled
     /// This machine cannot: libcurl or libxml2 is missing.
@@ -32,7 +32,7 @@ public enum ONVIFError: Error, Equatable, Sendable {
 }
 
 extension ONVIFError: CustomStringConvertible {
-    /// What happened, and why: a sentence without its full stop.
+    /// What happened, and why: a message without its full stop.
     public var description: String {
         switch self {
         case .unreachable(let host, let reason): "\(host) cannot be reached: \(reason)"

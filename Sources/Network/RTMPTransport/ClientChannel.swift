@@ -24,7 +24,7 @@ final class ClientChannel: ChannelInboundHandler, @unchecked Sendable {
         /// The peer sends no more; it may still read.
         case halfClosed
         case ticked
-        /// TCP made progress; `outstanding` tells whether it still has something to deliver.
+        /// TCP made progress; `outstanding` says whether it still has something to deliver.
         case acknowledged(outstanding: Bool)
         /// A look at TCP, at each tick: bytes handed to it, and bytes of these that the peer's kernel has.
         case observed(acknowledged: UInt64, written: UInt64)
@@ -147,13 +147,13 @@ final class ClientChannel: ChannelInboundHandler, @unchecked Sendable {
         ticker = eventLoop.scheduleRepeatedTask(
             initialDelay: TimeAmount(configuration.tick), delay: TimeAmount(configuration.tick)
         ) { [weak self] _ in self?.tick() }
-        tell(.opened)
+        emit(.opened)
         flush()
     }
 
     private func tick() {
         guard case .open = state, let channel else { return }
-        tell(.ticked)
+        emit(.ticked)
         flush()
         TCPProgress.read(from: channel) { [weak self] progress in
             guard let self, let progress else { return }
@@ -167,7 +167,7 @@ final class ClientChannel: ChannelInboundHandler, @unchecked Sendable {
             let outstanding = progress.segmentsOutstanding > 0 || progress.bytesNotSent > 0 || !channel.isWritable
             self.observed(progress.bytesAcknowledged, outstanding: outstanding)
             guard advanced else { return }
-            self.tell(.acknowledged(outstanding: outstanding))
+            self.emit(.acknowledged(outstanding: outstanding))
         }
     }
 
@@ -175,7 +175,7 @@ final class ClientChannel: ChannelInboundHandler, @unchecked Sendable {
     private func observed(_ acknowledged: UInt64, outstanding: Bool) {
         let written = metrics.bytesWritten
         let delivered = tls != nil ? (outstanding ? 0 : written) : acknowledged
-        tell(.observed(acknowledged: delivered, written: written))
+        emit(.observed(acknowledged: delivered, written: written))
     }
 
     // MARK: Writing
@@ -213,7 +213,7 @@ final class ClientChannel: ChannelInboundHandler, @unchecked Sendable {
         output.removeAll(keepingCapacity: output.capacity <= 1 << 20)
         // Room that came back during the write is reported afterwards, so that the owner is not re-entered.
         if wasFull || !hadRoom, isWritable {
-            eventLoop.execute { if self.isWritable { self.tell(.becameWritable) } }
+            eventLoop.execute { if self.isWritable { self.emit(.becameWritable) } }
         }
     }
 
@@ -223,7 +223,7 @@ final class ClientChannel: ChannelInboundHandler, @unchecked Sendable {
 
     // MARK: Ending
 
-    /// The session has said its last word: sends what is left, then closes.
+    /// The session has written all it had: sends what is left, then closes.
     func finish() {
         switch state {
         case .open:
@@ -236,7 +236,7 @@ final class ClientChannel: ChannelInboundHandler, @unchecked Sendable {
         }
     }
 
-    /// Like `finish`, and tells when it is over: at once when it was, and within `stopDeadline` in any case.
+    /// Like `finish`, and reports when it is over: at once when it was, and within `stopDeadline` in any case.
     func finish(whenClosed done: @escaping () -> Void) {
         if case .closed = state { return done() }
         whenClosed.append(done)
@@ -290,7 +290,7 @@ final class ClientChannel: ChannelInboundHandler, @unchecked Sendable {
 
     // MARK: Events of the channel
 
-    private func tell(_ event: Event) {
+    private func emit(_ event: Event) {
         owner?.channel(self, event, at: MonotonicClock.now)
     }
 
@@ -309,7 +309,7 @@ final class ClientChannel: ChannelInboundHandler, @unchecked Sendable {
         guard case .open = state else { return }
         if let error = answers.fault { return fail(error) }
         metrics.bytesRead += UInt64(bytes.readableBytes)
-        tell(.received(Array(bytes.readableBytesView)[...]))
+        emit(.received(Array(bytes.readableBytesView)[...]))
     }
 
     func channelReadComplete(context: ChannelHandlerContext) {
@@ -318,7 +318,7 @@ final class ClientChannel: ChannelInboundHandler, @unchecked Sendable {
 
     func channelWritabilityChanged(context: ChannelHandlerContext) {
         guard !isFlushing, isWritable else { return }
-        tell(.becameWritable)
+        emit(.becameWritable)
     }
 
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
@@ -334,7 +334,7 @@ final class ClientChannel: ChannelInboundHandler, @unchecked Sendable {
         case ChannelEvent.inputClosed:
             switch state {
             case .open:
-                tell(.halfClosed)
+                emit(.halfClosed)
                 flush()
             case .draining: closeNow(nil)
             case .securing: fail(FailureReason.closedWhileSecuring)

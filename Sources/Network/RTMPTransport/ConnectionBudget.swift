@@ -1,10 +1,10 @@
 /// Who may connect to a server that is full, or nearly so. Holds identifiers and numbers only.
 ///
-/// A connection is a stranger until its `publish` or `play` is accepted. What it rests on:
+/// A connection is unauthenticated until its `publish` or `play` is accepted. The rules:
 /// 1. players never get the places that are kept for those who publish, in all and of one network;
-/// 2. a stranger has deadlines, so it gives its place up by itself, and is dropped for a newcomer when there is none left:
-///    one of the newcomer's own network when that has many, else the youngest player that waits for a stream that nobody
-///    publishes, else the oldest stranger;
+/// 2. an unauthenticated one has deadlines, so it gives its place up by itself, and is dropped for a newcomer when none is left:
+///    one of the newcomer's own network when that has many, else the youngest player that waits for a stream that no one
+///    publishes, else the oldest unauthenticated one;
 /// 3. who publishes is never dropped.
 struct ConnectionBudget {
     struct Limits: Equatable {
@@ -14,8 +14,8 @@ struct ConnectionBudget {
         /// Places that no player gets.
         var reserved: Int
         var reservedPerNetwork: Int
-        /// More strangers than these of a network make room among themselves.
-        var strangersPerNetwork = 8
+        /// More unauthenticated clients than these of a network make room among themselves.
+        var unauthenticatedPerNetwork = 8
     }
 
     enum Admission: Equatable {
@@ -25,22 +25,22 @@ struct ConnectionBudget {
         case refused
     }
 
-    private enum Role { case stranger, player, publisher }
+    private enum Role { case unauthenticated, player, publisher }
 
     private struct Share {
         var connections = 0
         var players = 0
         /// Oldest first.
-        var strangers: [UInt64] = []
+        var unauthenticated: [UInt64] = []
     }
 
     private let limits: Limits
     private var members: [UInt64: (network: String, role: Role)] = [:]
     private var shares: [String: Share] = [:]
     private var players = 0
-    /// Oldest first; some that are strangers no more among them.
-    private var strangers: [UInt64] = []
-    private var firstStranger = 0
+    /// Oldest first; some that are authenticated by now among them.
+    private var unauthenticated: [UInt64] = []
+    private var firstUnauthenticated = 0
 
     init(limits: Limits) {
         self.limits = limits
@@ -48,17 +48,18 @@ struct ConnectionBudget {
 
     var count: Int { members.count }
 
-    /// - Parameter idle: the youngest player, of this network or of all, that waits for a stream that nobody publishes.
+    /// - Parameter idle: the youngest player, of this network or of all, that waits for a stream that no one publishes.
     mutating func admit(
         _ id: UInt64, from network: String, idle: (_ network: String?) -> UInt64?
     ) -> Admission {
         var victim: UInt64?
         let share = shares[network] ?? Share()
         if share.connections >= limits.connectionsPerNetwork {
-            victim = share.strangers.first ?? idle(network)
+            victim = share.unauthenticated.first ?? idle(network)
         } else if members.count >= limits.connections {
-            let own = share.strangers.count >= limits.strangersPerNetwork ? share.strangers.first : nil
-            victim = own ?? idle(nil) ?? oldestStranger()
+            let own =
+                share.unauthenticated.count >= limits.unauthenticatedPerNetwork ? share.unauthenticated.first : nil
+            victim = own ?? idle(nil) ?? oldestUnauthenticated()
         } else {
             insert(id, network)
             return .admitted
@@ -84,8 +85,8 @@ struct ConnectionBudget {
     }
 
     /// It ended its stream and may ask for another.
-    mutating func becameStranger(_ id: UInt64) {
-        change(id, to: .stranger)
+    mutating func becameUnauthenticated(_ id: UInt64) {
+        change(id, to: .unauthenticated)
     }
 
     mutating func remove(_ id: UInt64) {
@@ -96,10 +97,10 @@ struct ConnectionBudget {
     }
 
     private mutating func insert(_ id: UInt64, _ network: String) {
-        members[id] = (network, .stranger)
+        members[id] = (network, .unauthenticated)
         var share = shares[network] ?? Share()
         share.connections += 1
-        enter(.stranger, id, &share)
+        enter(.unauthenticated, id, &share)
         shares[network] = share
     }
 
@@ -113,7 +114,8 @@ struct ConnectionBudget {
 
     private mutating func leave(_ role: Role, _ id: UInt64, _ share: inout Share) {
         switch role {
-        case .stranger: if let index = share.strangers.firstIndex(of: id) { share.strangers.remove(at: index) }
+        case .unauthenticated:
+            if let index = share.unauthenticated.firstIndex(of: id) { share.unauthenticated.remove(at: index) }
         case .player:
             players -= 1
             share.players -= 1
@@ -123,33 +125,33 @@ struct ConnectionBudget {
 
     private mutating func enter(_ role: Role, _ id: UInt64, _ share: inout Share) {
         switch role {
-        case .stranger:
-            share.strangers.append(id)
-            strangers.append(id)
+        case .unauthenticated:
+            share.unauthenticated.append(id)
+            unauthenticated.append(id)
         case .player:
             players += 1
             share.players += 1
         case .publisher: break
         }
-        // Those that are strangers no more go when they are half of the list.
-        if firstStranger > 64, firstStranger * 2 > strangers.count {
-            strangers.removeFirst(firstStranger)
-            firstStranger = 0
-        } else if strangers.count > 2 * members.count + 64 {
-            // Each once: who becomes a stranger again and again must not make the list long.
+        // Those that are authenticated by now go when they are half of the list.
+        if firstUnauthenticated > 64, firstUnauthenticated * 2 > unauthenticated.count {
+            unauthenticated.removeFirst(firstUnauthenticated)
+            firstUnauthenticated = 0
+        } else if unauthenticated.count > 2 * members.count + 64 {
+            // Each once: one that becomes unauthenticated again and again must not make the list long.
             var seen: Set<UInt64> = []
-            strangers = strangers.dropFirst(firstStranger).filter {
-                members[$0]?.role == .stranger && seen.insert($0).inserted
+            unauthenticated = unauthenticated.dropFirst(firstUnauthenticated).filter {
+                members[$0]?.role == .unauthenticated && seen.insert($0).inserted
             }
-            firstStranger = 0
+            firstUnauthenticated = 0
         }
     }
 
-    private mutating func oldestStranger() -> UInt64? {
-        while firstStranger < strangers.count {
-            let id = strangers[firstStranger]
-            if members[id]?.role == .stranger { return id }
-            firstStranger += 1
+    private mutating func oldestUnauthenticated() -> UInt64? {
+        while firstUnauthenticated < unauthenticated.count {
+            let id = unauthenticated[firstUnauthenticated]
+            if members[id]?.role == .unauthenticated { return id }
+            firstUnauthenticated += 1
         }
         return nil
     }

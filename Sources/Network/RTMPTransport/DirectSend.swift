@@ -18,7 +18,7 @@ struct DirectSend {
             .withUnsafeTransportIfAvailable(of: NIOBSDSocket.Handle.self) { $0 }
     }
 
-    /// - Returns: how many of the bytes the kernel took; 0 also when the channel has to be asked. An error is the
+    /// - Returns: how many of the bytes the kernel took; 0 also when the channel must be asked. An error is the
     ///   channel's to find, which meets it with what follows.
     mutating func send(_ bytes: UnsafeRawBufferPointer, past channel: any Channel) -> Int {
         guard let descriptor, channel.isActive, !holds(channel) else { return 0 }

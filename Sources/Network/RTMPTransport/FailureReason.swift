@@ -3,7 +3,7 @@ internal import NIOPosix
 internal import NIOSSL
 internal import Platform
 
-/// Foreign errors, mapped onto ours in one place.
+/// Errors of other libraries, mapped onto ours in one place.
 enum FailureReason {
     static func connecting(_ error: any Error, host: String) -> RTMPTransportError {
         switch error {
@@ -26,14 +26,14 @@ enum FailureReason {
         }
     }
 
-    /// BoringSSL's own words name source files; of them only the code in capitals is kept.
+    /// BoringSSL's own text names source files; of them only the code in capitals is kept.
     private static func distrust(_ error: any Error) -> String {
         if let error = error as? NIOSSLExtraError, error == .failedToValidateHostname {
             return "its certificate is for another host"
         }
         let words = "\(error)".split { !($0.isASCII && ($0.isUppercase || $0 == "_")) }
         if words.contains("CERTIFICATE_VERIFY_FAILED") {
-            return "its certificate is not of an authority that is trusted here, or not valid now"
+            return "its certificate is not from an authority that is trusted here, or not valid now"
         }
         // OPENSSL_ is what is left of OPENSSL_internal, which stands before every code.
         let code = words.last { $0.count > 7 && $0.contains("_") && $0 != "OPENSSL_" }
@@ -42,7 +42,7 @@ enum FailureReason {
 
     /// Says nothing about trust: a terminator of TLS does so while the relay behind it restarts.
     static let closedWhileSecuring = RTMPTransportError(
-        .connectionLost("the server closed it during the TLS handshake; perhaps it speaks no TLS"))
+        .connectionLost("the server closed it during the TLS handshake; perhaps it does not speak TLS"))
 
     static func open(_ error: any Error) -> RTMPTransportError {
         RTMPTransportError(.connectionLost(text(error)))
@@ -51,7 +51,7 @@ enum FailureReason {
     static func text(_ error: any Error) -> String {
         switch error {
         case let error as IOError: SystemMessage.text(error.errnoCode)
-        case NIOSSLError.uncleanShutdown: "the server ended TLS without a word"
+        case NIOSSLError.uncleanShutdown: "the server ended TLS without close_notify"
         case ChannelError.eof, ChannelError.ioOnClosedChannel, ChannelError.alreadyClosed:
             "the server closed the connection"
         default: "\(error)"

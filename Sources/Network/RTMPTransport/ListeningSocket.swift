@@ -3,7 +3,7 @@ internal import NIOCore
 internal import Platform
 
 /// A TCP socket that listens, as a descriptor: so that it can be handed to the supervisor and outlive the process.
-/// Connections that are made while nobody accepts wait in its backlog instead of being refused.
+/// Connections that are made while no process accepts wait in its backlog instead of being refused.
 public struct ListeningSocket: Sendable {
     /// Owned by whoever holds the value; `RTMPServer.bind` takes it over.
     public let descriptor: CInt
@@ -44,7 +44,7 @@ public struct ListeningSocket: Sendable {
         var listens: CInt = 0
         var length = socklen_t(MemoryLayout<CInt>.size)
         guard getsockopt(descriptor, SOL_SOCKET, SO_ACCEPTCONN, &listens, &length) == 0, listens != 0,
-            let wanted = try? SocketAddress.makeAddressResolvingHost(host, port: port)
+            let requested = try? SocketAddress.makeAddressResolvingHost(host, port: port)
         else { return false }
         var storage = sockaddr_storage()
         var size = socklen_t(MemoryLayout<sockaddr_storage>.size)
@@ -62,7 +62,7 @@ public struct ListeningSocket: Sendable {
             default: nil
             }
         }
-        guard let actual, actual.ipAddress == wanted.ipAddress else { return false }
+        guard let actual, actual.ipAddress == requested.ipAddress else { return false }
         return port == 0 || actual.port == port
     }
 

@@ -18,7 +18,7 @@ final class PendingAnswers: @unchecked Sendable {
         limit = writeHighWater + Self.maxCount
     }
 
-    /// What becomes of it is to be told to the promise: written, or lost with the connection.
+    /// What becomes of it is to be reported to the promise: written, or lost with the connection.
     func wrote(_ count: Int, on eventLoop: any EventLoop) -> EventLoopPromise<Void> {
         bytes += count
         let promise = eventLoop.makePromise(of: Void.self)

@@ -1,4 +1,4 @@
-/// What a client's connection is like, as far as the kernel and TLS tell.
+/// What a client's connection is like, as far as the kernel and TLS report.
 public struct RTMPLinkFacts: Equatable, Sendable {
     /// Of TCP, smoothed, in nanoseconds; nil before the kernel knows it.
     public var roundTrip: UInt64?

@@ -1,7 +1,7 @@
 public import NIOCore
 public import RTMP
 
-/// What the owner of a player is told. All calls come on the connection's event loop.
+/// The events that the owner of a player receives. All calls come on the connection's event loop.
 public protocol RTMPPlayerDelegate: AnyObject, Sendable {
     /// The relay accepted the play, or a publisher is back. There may be no publisher yet.
     func playerStarted(_ player: RTMPPlayerConnection)
@@ -52,7 +52,7 @@ public final class RTMPPlayerConnection: @unchecked Sendable {
         channel = ClientChannel(eventLoop: eventLoop, configuration: transport)
     }
 
-    /// Begins at once and returns at once; what comes of it is told to `delegate`, which is held until the end.
+    /// Begins at once and returns at once; the outcome is reported to `delegate`, which is held until the end.
     public static func connect(
         url: RTMPURL, tls: RTMPClientTLS = RTMPClientTLS(),
         transport: RTMPTransportConfiguration = RTMPTransportConfiguration(),
@@ -134,7 +134,7 @@ extension RTMPPlayerConnection: ClientChannelOwner {
         case .received(let bytes): perform(session.received(bytes, at: now))
         case .halfClosed: perform(session.peerHalfClosed(at: now))
         case .ticked: perform(session.timePassed(at: now))
-        // A player writes next to nothing; pings tell whether its relay is alive.
+        // A player writes next to nothing; pings show whether its relay is alive.
         case .acknowledged, .observed, .becameWritable: break
         case .closed(let error):
             guard let error else { return }

@@ -1,7 +1,7 @@
 public import NIOCore
 public import RTMP
 
-/// What the owner of a publisher is told. All calls come on the connection's event loop.
+/// The events that the owner of a publisher receives. All calls come on the connection's event loop.
 public protocol RTMPPublisherDelegate: AnyObject, Sendable {
     /// The relay accepted the stream: metadata and media may be written.
     func publisherStarted(_ publisher: RTMPPublisherConnection)
@@ -54,7 +54,7 @@ public final class RTMPPublisherConnection: @unchecked Sendable {
         channel = ClientChannel(eventLoop: eventLoop, configuration: transport)
     }
 
-    /// Begins at once and returns at once; what comes of it is told to `delegate`, which is held until the end.
+    /// Begins at once and returns at once; the outcome is reported to `delegate`, which is held until the end.
     public static func connect(
         url: RTMPURL, tls: RTMPClientTLS = RTMPClientTLS(),
         transport: RTMPTransportConfiguration = RTMPTransportConfiguration(),
@@ -106,7 +106,7 @@ public final class RTMPPublisherConnection: @unchecked Sendable {
     /// Of the connection that is open, or was the last one.
     public var link: RTMPLinkFacts { channel.link }
 
-    /// False until the relay has answered a ping: until then only TCP tells whether it is alive.
+    /// False until the relay has answered a ping: until then only TCP shows whether it is alive.
     public var relayAnswersPings: Bool { session.relayAnswersPings }
 
     public var status: PublisherSession.Status { session.status }

@@ -23,7 +23,7 @@ public struct RTMPServerConfiguration: Equatable, Sendable {
     public var certificateCheck: Duration = .seconds(5)
     /// Bytes that may wait in a connection; more stay with the delegate, who can still drop them.
     public var writeHighWater = 16 << 10
-    /// How long a refused or ended peer may take to read our last words.
+    /// How long a refused or ended peer may take to read our last messages.
     public var drain: Duration = .milliseconds(500)
     public var tlsDeadline: Duration = .seconds(5)
     public var session = ServerSession.Configuration()
@@ -55,7 +55,7 @@ public final class RTMPServer: @unchecked Sendable {
 
     /// - Parameters:
     ///   - socket: one that listens already, and is the server's from now on; nil: binds to the configuration's address.
-    ///   - delegate: is told of everything on `eventLoop`; held until the server is closed.
+    ///   - delegate: receives every event on `eventLoop`; held until the server is closed.
     public static func bind(
         _ configuration: RTMPServerConfiguration, socket: ListeningSocket? = nil,
         on eventLoop: any EventLoop = RTMPEventLoop.shared, delegate: any RTMPServerDelegate
@@ -106,7 +106,7 @@ public final class RTMPServer: @unchecked Sendable {
         }
     }
 
-    /// Takes no connection any more; those that stand go on.
+    /// Takes no connection any more; existing ones go on.
     public func stopListening() async {
         try? await listener.close().get()
     }
@@ -199,7 +199,7 @@ final class ConnectionTable: @unchecked Sendable {
     func hasRoomForPlayer(from network: String) -> Bool { budget.hasRoomForPlayer(from: network) }
     func becamePlayer(_ id: UInt64) { budget.becamePlayer(id) }
     func becamePublisher(_ id: UInt64) { budget.becamePublisher(id) }
-    func becameStranger(_ id: UInt64) { budget.becameStranger(id) }
+    func becameUnauthenticated(_ id: UInt64) { budget.becameUnauthenticated(id) }
 
     func closeAll(_ done: EventLoopPromise<Void>) {
         ticker?.cancel()

@@ -6,7 +6,7 @@ internal import NIOSSL
 internal import NIOTLS
 public import RTMP
 
-/// What a server's owner is told. All calls come on the server's event loop.
+/// The events that a server's owner receives. All calls come on the server's event loop.
 public protocol RTMPServerDelegate: AnyObject, Sendable {
     /// Answer with `acceptPublish` or `rejectPublish`, now or later.
     func connection(_ connection: RTMPServerConnection, publishRequested request: PublishRequest)
@@ -14,7 +14,7 @@ public protocol RTMPServerDelegate: AnyObject, Sendable {
     func connection(_ connection: RTMPServerConnection, playRequested request: PlayRequest)
     /// Audio, video or data of a publisher.
     func connection(_ connection: RTMPServerConnection, received message: RTMPMessage)
-    /// All messages of one read have been told.
+    /// All messages of one read have been delivered.
     func connectionReadCompleted(_ connection: RTMPServerConnection)
     /// There is room again, after `isWritable` was false.
     func connectionBecameWritable(_ connection: RTMPServerConnection)
@@ -22,7 +22,7 @@ public protocol RTMPServerDelegate: AnyObject, Sendable {
     func connectionFinished(_ connection: RTMPServerConnection)
     /// The end, exactly once for each connection that was ever reported. Nil for an orderly one.
     func connectionClosed(_ connection: RTMPServerConnection, error: RTMPTransportError?)
-    /// The server is full: the youngest player, of this network or of all, that waits for a stream that nobody
+    /// The server is full: the youngest player, of this network or of all, that waits for a stream that no one
     /// publishes; it is closed at once.
     func idlePlayer(from network: String?) -> UInt64?
     /// The files of certificate and key changed; with an error the old ones go on serving.
@@ -103,10 +103,10 @@ public final class RTMPServerConnection: ChannelInboundHandler, @unchecked Senda
         perform(session.rejectPlay(code: code, description: description))
     }
 
-    /// Tells a player that its stream has ended; it stays connected.
+    /// Announces to a player that its stream has ended; it stays connected.
     public func announceEnd() { perform(session.streamEnded()) }
 
-    /// Tells a player that waits that its stream is back.
+    /// Announces to a player that waits that its stream is back.
     public func announceReturn() { perform(session.streamReturned()) }
 
     /// Asks the peer to connect again, elsewhere or, with nil, to the same address (E-RTMP v2). False when it did not
@@ -117,15 +117,15 @@ public final class RTMPServerConnection: ChannelInboundHandler, @unchecked Senda
         return asked
     }
 
-    /// Ends the connection for a reason of the owner's; the peer is told.
+    /// Ends the connection for a reason of the owner's, which is sent to the peer.
     public func end(code: String, description: String) {
         perform(session.end(code: code, description: description))
     }
 
-    /// Makes room for another: closes without a word, which nobody need wait for.
+    /// Makes room for another: closes without a message, so that there is nothing to wait for.
     func drop() { finish(RTMPTransportError(.tooManyConnections)) }
 
-    /// Ends the connection because the server goes down; the peer is told.
+    /// Ends the connection because the server goes down, which is announced to the peer.
     public func close() { perform(session.stop()) }
 
     // MARK: Media for a player
@@ -136,7 +136,7 @@ public final class RTMPServerConnection: ChannelInboundHandler, @unchecked Senda
         return context.channel.isWritable
     }
 
-    /// The message stream that a player plays on, and the chunk size that it was told: together they say which
+    /// The message stream that a player plays on, and the chunk size that was announced to it: together they say which
     /// encoding of a message it can be sent (`ChunkWriter`).
     public var streamID: UInt32 { session.streamID }
     public var chunkSize: Int { session.chunkSize }
@@ -200,7 +200,7 @@ public final class RTMPServerConnection: ChannelInboundHandler, @unchecked Senda
                 hasMessages = true
                 table.delegate?.connection(self, received: message)
             case .publisherFinished, .playerFinished:
-                table.becameStranger(id)
+                table.becameUnauthenticated(id)
                 table.delegate?.connectionFinished(self)
             case .closed(let error): drain(error == .stopped ? nil : RTMPTransportError(.session(error)))
             }
@@ -243,7 +243,7 @@ public final class RTMPServerConnection: ChannelInboundHandler, @unchecked Senda
 
     // MARK: Ending
 
-    /// Sends FIN behind our last words and gives the peer a moment to read them: to close at once, with bytes of the
+    /// Sends FIN after our last messages and gives the peer a moment to read them: to close at once, with bytes of the
     /// peer unread, would make the kernel answer with RST and lose them.
     private func drain(_ error: RTMPTransportError?) {
         guard state == .open else { return }

@@ -1,6 +1,6 @@
 public import RTMP
 
-/// Why a connection ended or could not begin, in the words that a person sees. No text holds a key, a token or a
+/// Why a connection ended or could not begin, as the text that a person sees. No text holds a key, a token or a
 /// password.
 public struct RTMPTransportError: Error, Equatable, Sendable {
     public enum Phase: String, Equatable, Sendable {
@@ -18,7 +18,7 @@ public struct RTMPTransportError: Error, Equatable, Sendable {
         case timedOut(Phase)
         /// Certificate or key files cannot be used.
         case tlsConfiguration(String)
-        /// The server is not who it should be, or speaks no TLS ≥ 1.2. Never followed by plain TCP, and no more is one
+        /// The server is not who it should be, or does not speak TLS ≥ 1.2. Never followed by plain TCP, and no more is one
         /// that closes during the handshake, which is `connectionLost`.
         case tlsFailed(String)
         /// The server's public key is not the pinned one.
@@ -78,7 +78,7 @@ public struct RTMPTransportError: Error, Equatable, Sendable {
         case .connectionLost: "a new attempt follows"
         case .session(let error): error.retry == .authentication ? "check the stream key" : "a new attempt follows"
         case .bindFailed: "check the address, and that no other program uses the port"
-        case .tooManyConnections: "raise the limit, or look who opens so many"
+        case .tooManyConnections: "raise the limit, or find out who opens so many"
         }
     }
 }
@@ -92,7 +92,7 @@ extension RTMPTransportError {
     public var retry: RetryClass {
         switch cause {
         case .session(let error): error.retry
-        // Files and a wrong pin do not mend themselves; an operator must act.
+        // Files and a wrong pin do not repair themselves; an operator must act.
         case .tlsConfiguration, .publicKeyMismatch: .authentication
         // A box without a battery has no time of day before NTP, and every certificate is of the future then.
         case .tlsFailed, .unknownHost, .connectFailed, .timedOut, .connectionLost, .bindFailed, .tooManyConnections:

@@ -3,7 +3,7 @@ internal import NIOSSL
 
 /// A server's certificate and key in use, and whether their files have changed since.
 struct ServerCertificate {
-    /// What tells one state of a file from another without reading it.
+    /// What distinguishes one state of a file from another without reading it.
     private struct Stamp: Equatable {
         var device: UInt64
         var node: UInt64

@@ -3,7 +3,7 @@ public struct RTMPTransportConfiguration: Equatable, Sendable {
     /// From the name look-up to the established TCP connection.
     public var connectDeadline: Duration = .seconds(5)
     public var tlsDeadline: Duration = .seconds(5)
-    /// How often time and TCP progress are told to the session.
+    /// How often time and TCP progress are reported to the session.
     public var tick: Duration = .milliseconds(250)
     /// How long `stop()` waits for the peer to take our farewell, and how long it takes at most.
     public var drain: Duration = .milliseconds(500)

@@ -17,7 +17,7 @@ public struct RTMPClientTLS: Equatable, Sendable {
     }
 
     /// - Parameter pin: "sha256//" and the Base64 of `publicKeyPin`; nil for none.
-    /// - Throws: `.tlsConfiguration` for a text that is not a pin.
+    /// - Throws: `.tlsConfiguration` for a string that is not a pin.
     public init(authorityFile: String?, pin: String?) throws(RTMPTransportError) {
         self.init(authorityFile: authorityFile)
         guard let pin else { return }

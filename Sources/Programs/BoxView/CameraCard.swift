@@ -57,7 +57,7 @@ enum CameraCard {
                 ?? "its URL is a secret; stream \(stream.stream)")
     }
 
-    /// What helps a stream that is not live; nil when nothing has to be done.
+    /// What helps a stream that is not live; nil when nothing needs to be done.
     static func next(_ camera: CameraDocument) -> String? {
         let (stream, id) = (camera.stream, ShellWord.quoted(camera.id))
         guard camera.isActive else { return "watchboxctl camera enable \(id)" }
@@ -70,7 +70,7 @@ enum CameraCard {
         // The catalog may send people to this very card.
         let step = stream.hint ?? stream.code?.entry?.hint(camera: camera.id, relay: stream.relay)
         guard let step, !step.contains("camera show") else { return "watchboxctl logs \(id)" }
-        return NextStep.words(step)
+        return NextStep.text(step)
     }
 
     // MARK: The rest

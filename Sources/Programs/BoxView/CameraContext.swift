@@ -19,7 +19,7 @@ public struct CameraContext: Sendable {
         if let url = relay.url {
             words.append(ShellWord.quoted(Self.address(url, stream)))
         } else {
-            // Whoever may view has to be told the URL some other way: it is a secret.
+            // Whoever may view must get the URL some other way: it is a secret.
             words.append("--url-file FILE")
             words.append("--stream \(ShellWord.quoted(stream))")
         }
@@ -40,7 +40,7 @@ public struct CameraContext: Sendable {
     }
 }
 
-/// The key access server in words; the same on every screen.
+/// The key access server as text; the same on every screen.
 enum KeyAccessText {
     static func line(_ keyAccess: KeyAccessDocument) -> String {
         let kas = keyAccess.url ?? "none is set"

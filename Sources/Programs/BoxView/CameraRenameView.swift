@@ -24,7 +24,7 @@ public enum CameraRenameView {
         guard old != new else { return lines }
         let facts = followers(former: old, new, at: place)
         let width = facts.map { DisplayWidth.of($0.0) }.max() ?? 0
-        // Beside the sentence that they belong to.
+        // Beside the message that they belong to.
         return Array(lines.prefix(2)) + Card.facts(facts, style, nameWidth: width) + Array(lines.dropFirst(2))
     }
 

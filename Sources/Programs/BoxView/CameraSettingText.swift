@@ -1,7 +1,7 @@
 internal import ControlAPI
 internal import Settings
 
-/// The settings of a camera in words, as far as its source hears them. The names that files and options use are for
+/// The settings of a camera as text, as far as its source hears them. The names that files and options use are for
 /// `config show` and `--json`.
 enum CameraSettingText {
     enum Group: CaseIterable {
@@ -37,7 +37,7 @@ enum CameraSettingText {
         }
     }
 
-    private struct Words {
+    private struct Row {
         var key: String
         var name: String
         var group: Group
@@ -56,28 +56,28 @@ enum CameraSettingText {
     private static let network: Set<Source> = [.stream, .onvif, .images]
     private static let encoded: Set<Source> = [.test, .device, .images]
 
-    private static let words: [Words] = [
-        Words("size", "Size", .video, [.test, .device]) { "\(plain($0)) pixels" },
-        Words("rate", "Rate", .video, [.test, .device]) { "\(plain($0)) frames a second" },
-        Words("snapshot_rate", "Asked for", .video, [.images]) { "\(plain($0)) frames a second at the most" },
-        Words("bitrate", "Bit rate", .video, encoded) { value in
+    private static let rows: [Row] = [
+        Row("size", "Size", .video, [.test, .device]) { "\(plain($0)) pixels" },
+        Row("rate", "Rate", .video, [.test, .device]) { "\(plain($0)) frames a second" },
+        Row("snapshot_rate", "Asked for", .video, [.images]) { "\(plain($0)) frames a second at the most" },
+        Row("bitrate", "Bit rate", .video, encoded) { value in
             if case .integer(let bits) = value { Quantity.bitRate(Double(bits)) } else { plain(value) }
         },
-        Words("gop", "Key frames", .video, encoded) { "every \(plain($0)) s" },
-        Words("pixel_format", "From the device", .video, [.device]),
-        Words("encoder", "Encoder", .video, [.device]),
-        Words("rotate", "Turned", .video, [.device]) { $0 == .integer(0) ? "no" : "\(plain($0))° clockwise" },
-        Words("flip", "Mirrored", .video, [.device]) { $0 == .string("none") ? "no" : plain($0) },
-        Words("masks", "Blackened", .video, [.device]),
-        Words("overlay", "Burnt in", .video, [.device]),
-        Words("controls", "Device controls", .video, [.device]),
-        Words("audio", "Audio", .video, [.test, .stream, .onvif]),
-        Words("microphone", "Microphone", .video, [.device]),
-        Words("mono", "Mono", .video, [.device]),
-        Words("loop", "At the file's end", .video, [.file]) { $0 == .boolean(true) ? "begins again" : "ends" },
-        Words("stall_after", "Hangs after", .video, [.test]) { "\(plain($0)) s, to try the watchdog" },
-        Words("transport", "Transport", .connection, [.stream, .onvif]) { plain($0).uppercased() },
-        Words("timestamps", "Times by", .connection, [.stream, .onvif]) { value in
+        Row("gop", "Key frames", .video, encoded) { "every \(plain($0)) s" },
+        Row("pixel_format", "From the device", .video, [.device]),
+        Row("encoder", "Encoder", .video, [.device]),
+        Row("rotate", "Turned", .video, [.device]) { $0 == .integer(0) ? "no" : "\(plain($0))° clockwise" },
+        Row("flip", "Mirrored", .video, [.device]) { $0 == .string("none") ? "no" : plain($0) },
+        Row("masks", "Blackened", .video, [.device]),
+        Row("overlay", "Burnt in", .video, [.device]),
+        Row("controls", "Device controls", .video, [.device]),
+        Row("audio", "Audio", .video, [.test, .stream, .onvif]),
+        Row("microphone", "Microphone", .video, [.device]),
+        Row("mono", "Mono", .video, [.device]),
+        Row("loop", "At the file's end", .video, [.file]) { $0 == .boolean(true) ? "begins again" : "ends" },
+        Row("stall_after", "Hangs after", .video, [.test]) { "\(plain($0)) s, to try the watchdog" },
+        Row("transport", "Transport", .connection, [.stream, .onvif]) { plain($0).uppercased() },
+        Row("timestamps", "Times by", .connection, [.stream, .onvif]) { value in
             switch value {
             case .string("camera"): "the camera's time stamps"
             case .string("arrival"): "their arrival"
@@ -85,41 +85,41 @@ enum CameraSettingText {
             default: plain(value)
             }
         },
-        Words("allow_basic", "Password in clear", .connection, network) {
+        Row("allow_basic", "Password in clear", .connection, network) {
             $0 == .boolean(true) ? "allowed" : "never"
         },
-        Words("pin", "Only certificate", .connection, network),
-        Words("profile", "Stream", .connection, [.onvif]) { value in
+        Row("pin", "Only certificate", .connection, network),
+        Row("profile", "Stream", .connection, [.onvif]) { value in
             switch value {
             case .string("main"): "the largest image"
             case .string("sub"): "the smallest image"
             default: plain(value)
             }
         },
-        Words("rtsp_host", "Stream's host", .connection, [.onvif]),
-        Words("rtsp_port", "Stream's port", .connection, [.onvif]),
-        Words("events", "Motion and tamper", .connection, [.onvif]) {
+        Row("rtsp_host", "Stream's host", .connection, [.onvif]),
+        Row("rtsp_port", "Stream's port", .connection, [.onvif]),
+        Row("events", "Motion and tamper", .connection, [.onvif]) {
             $0 == .boolean(true) ? "taken from the camera" : "not taken"
         },
-        Words("identity_endpoint", "Address as a device", .identity, [.onvif]),
-        Words("identity_serial", "Number of the maker", .identity, [.onvif]),
-        Words("identity_mac", "Network card", .identity, [.onvif]),
-        Words("rotate_seconds", "New key", .viewers, all) { value in
+        Row("identity_endpoint", "Address as a device", .identity, [.onvif]),
+        Row("identity_serial", "Number of the maker", .identity, [.onvif]),
+        Row("identity_mac", "Network card", .identity, [.onvif]),
+        Row("rotate_seconds", "New key", .viewers, all) { value in
             seconds(value).map { "every \(Quantity.time(seconds: $0))" } ?? plain(value)
         },
-        Words("viewers", "Who may view", .viewers, all) {
+        Row("viewers", "Who may view", .viewers, all) {
             $0 == .strings([]) ? "everybody with a token of the KAS" : plain($0)
         },
-        Words("attributes", "They must have", .viewers, all) { $0 == .strings([]) ? "nothing more" : plain($0) },
-        Words("secret", "Password kept as", .connection, network),
-        // Told where the stream goes, above all settings.
-        Words("relay", "Relay", .viewers, []),
-        Words("stream", "Stream", .viewers, []),
+        Row("attributes", "They must have", .viewers, all) { $0 == .strings([]) ? "nothing more" : plain($0) },
+        Row("secret", "Password kept as", .connection, network),
+        // Shown where the stream goes, above all settings.
+        Row("relay", "Relay", .viewers, []),
+        Row("stream", "Stream", .viewers, []),
     ]
 
-    private static let byKey = Dictionary(words.map { ($0.key, $0) }, uniquingKeysWith: { first, _ in first })
+    private static let byKey = Dictionary(rows.map { ($0.key, $0) }, uniquingKeysWith: { first, _ in first })
 
-    /// Whether a setting of files and of the API has words here.
+    /// Whether a setting of files and of the API has a text here.
     static func knows(_ key: String) -> Bool { byKey[key] != nil }
 
     /// In the order of the groups, empty groups left out; what a newer daemon has and this program does not know comes
@@ -129,11 +129,11 @@ enum CameraSettingText {
     ) -> [(title: String, facts: [(String, String)])] {
         let kind = Source(source)
         var groups = Group.allCases.map { group in
-            let facts = words.filter { $0.group == group }.compactMap { words -> (String, String)? in
-                guard let value = settings[words.key] else { return nil }
-                if let kind, !words.sources.contains(kind) { return nil }
-                if kind == nil, words.sources.isEmpty { return nil }
-                return (words.name, words.value(value))
+            let facts = rows.filter { $0.group == group }.compactMap { row -> (String, String)? in
+                guard let value = settings[row.key] else { return nil }
+                if let kind, !row.sources.contains(kind) { return nil }
+                if kind == nil, row.sources.isEmpty { return nil }
+                return (row.name, row.value(value))
             }
             return (title: group.title, facts: facts)
         }
@@ -142,8 +142,8 @@ enum CameraSettingText {
             (
                 "More settings",
                 unknown.map { key in
-                    let words = key.replacing("_", with: " ")
-                    return (words.prefix(1).uppercased() + words.dropFirst(), settings[key].map(plain) ?? "")
+                    let text = key.replacing("_", with: " ")
+                    return (text.prefix(1).uppercased() + text.dropFirst(), settings[key].map(plain) ?? "")
                 }
             ))
         return groups.filter { !$0.facts.isEmpty }

@@ -1,6 +1,6 @@
 internal import CameraModel
 
-/// What a camera's process says of its device and its encoder, in words.
+/// What a camera's process says of its device and its encoder, as text.
 enum CaptureText {
     /// `libx264`, `h264_v4l2m2m (hardware)`; nil before there is one.
     static func encoder(_ capture: CaptureStatistics) -> String? {

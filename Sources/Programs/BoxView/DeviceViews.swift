@@ -14,7 +14,7 @@ public enum DiscoveryView {
                 case .processor: .init("○ codec or ISP", .faint)
                 case .metadata: .init("○ metadata", .faint)
                 case .unusable: .init("✗ no camera", .faint)
-                case .unknown: .init("? unknown", .doubtful)
+                case .unknown: .init("? unknown", .warning)
                 }
             table.rows.append([
                 .init(node.device), kind, .init(node.bus), .init(node.name), .init(stableName(node) ?? "-"),
@@ -39,7 +39,7 @@ public enum DiscoveryView {
             "\(style.paint(node.device, .strong))  \(style.paint(node.reason ?? "", .plain))"
         }
         if !document.audioDevices.isEmpty {
-            var table = Table([.init("SOUND", isIdentifier: true), .init("NAME")])
+            var table = Table([.init("AUDIO", isIdentifier: true), .init("NAME")])
             table.rows = document.audioDevices.map { [.init($0.name), .init($0.description)] }
             lines += [""] + table.lines(style, header: header)
         }
@@ -51,7 +51,7 @@ public enum DiscoveryView {
 
     private static func camera(_ node: VideoNodeDocument, _ style: Style, header: Bool) -> [String] {
         var lines = ["\(style.paint(node.device, .strong))  \(style.paint(node.name, .plain))"]
-        if let reason = node.reason { lines.append("  \(style.paint(reason, .doubtful))") }
+        if let reason = node.reason { lines.append("  \(style.paint(reason, .warning))") }
         var names: [String] = []
         for format in node.formats where !names.contains(format.pixelFormat) { names.append(format.pixelFormat) }
         let width = names.map { DisplayWidth.of($0) }.max() ?? 0
@@ -124,12 +124,12 @@ public enum EncodersView {
             lines += cameras.isEmpty ? ["No camera with an encoder runs."] : uses(cameras).lines(style, header: header)
             for use in cameras {
                 if let reason = use.reason { lines.append(remark(use.camera, reason, .plain, style)) }
-                if let limit = use.limit { lines.append(remark(use.camera, limit, .doubtful, style)) }
+                if let limit = use.limit { lines.append(remark(use.camera, limit, .warning, style)) }
                 if use.hangs > 0 {
                     lines.append(
                         remark(
                             use.camera, "the hardware encoder hung \(Quantity.count(Int(clamping: use.hangs), "time"))",
-                            .doubtful, style))
+                            .warning, style))
                 }
             }
         } else {
@@ -157,7 +157,7 @@ public enum EncodersView {
             table.rows.append([
                 .init(use.camera), .init(use.encoder ?? "-"),
                 .init(use.isHardware.map { $0 ? "hardware" : "software" } ?? "", .faint), .init(size ?? "-"),
-                .init(use.rate.map { "\(Quantity.tenths($0)) fps" } ?? "-", use.limit == nil ? .plain : .doubtful),
+                .init(use.rate.map { "\(Quantity.tenths($0)) fps" } ?? "-", use.limit == nil ? .plain : .warning),
             ])
         }
         return table

@@ -1,4 +1,4 @@
-/// How many cells of a terminal a text takes.
+/// How many cells of a terminal a string takes.
 ///
 /// Not the whole of UAX #11: wide are the blocks of East Asian scripts and of emoji; nothing is taken by combining marks,
 /// joiners and variation selectors. A terminal may differ by a cell for rare signs; a table then is askew, never wrong.
@@ -30,7 +30,7 @@ public enum DisplayWidth {
         }
     }
 
-    /// At most `width` cells; a text that was cut ends in `…`.
+    /// At most `width` cells; a string that was cut ends in `…`.
     public static func cut(_ text: String, to width: Int) -> String {
         guard of(text) > width else { return text }
         guard width > 0 else { return "" }

@@ -38,7 +38,7 @@ public enum DoctorView {
         let (mark, tone): (String, Style.Tone) =
             switch finding.state {
             case .ok: ("✓", .good)
-            case .warn: ("!", .doubtful)
+            case .warn: ("!", .warning)
             case .fail: ("✗", .bad)
             case .unknown: ("?", .faint)
             }
@@ -68,7 +68,7 @@ public enum DoctorView {
         var lines: [String] = []
         for state in [HealthState.fail, .warn] {
             for finding in report.findings where finding.state == state {
-                guard let hint = finding.hint.map(NextStep.words), seen.insert(hint).inserted else { continue }
+                guard let hint = finding.hint.map(NextStep.text), seen.insert(hint).inserted else { continue }
                 lines.append("  Next for \(style.paint(finding.check, .strong)): \(style.paint(hint, .plain))")
             }
         }

@@ -4,7 +4,7 @@ public import ErrorCatalog
 internal import Settings
 
 public enum HealthView {
-    /// The line and the exit status of a Nagios plug-in. What was acknowledged is no trouble, as everywhere.
+    /// The line and the exit status of a Nagios plug-in. What was acknowledged is not a problem, as everywhere.
     public static func nagios(_ report: HealthReport) -> (line: String, status: Int32) {
         let open = report.checks.filter(\.isOpen)
         let isKnown = report.checks.contains { $0.state != .unknown }
@@ -32,7 +32,7 @@ public enum HealthView {
             let mark: Table.Cell =
                 switch check.state {
                 case .ok: .init("✓ ok", .good)
-                case .warn: .init("! warn", .doubtful)
+                case .warn: .init("! warn", .warning)
                 case .fail: .init("✗ fail", .bad)
                 case .unknown: .init("? unknown", .faint)
                 }
@@ -77,7 +77,7 @@ public enum ConfigurationView {
                 switch change.kind {
                 case .added: ("+", .good)
                 case .removed: ("-", .bad)
-                case .changed: ("~", .doubtful)
+                case .changed: ("~", .warning)
                 }
             let who = change.affects.isEmpty ? "" : " " + change.affects.joined(separator: ", ")
             let action = change.action == .none ? "nothing restarts" : change.action.rawValue + who
@@ -127,7 +127,7 @@ public enum LogView {
         let tone: Style.Tone =
             switch line.level {
             case "emergency", "alert", "critical", "error": .bad
-            case "warning": .doubtful
+            case "warning": .warning
             case "debug": .faint
             default: .plain
             }
@@ -139,7 +139,7 @@ public enum LogView {
         ]
         if explain, let entry = line.code?.entry {
             lines.append(
-                "    " + style.paint("\(entry.title). \(entry.cause) Next: \(NextStep.words(entry.hint))", .faint))
+                "    " + style.paint("\(entry.title). \(entry.cause) Next: \(NextStep.text(entry.hint))", .faint))
         }
         return lines
     }

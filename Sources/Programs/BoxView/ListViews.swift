@@ -47,7 +47,7 @@ public enum StreamView {
                 .init(stream.roundTripMilliseconds.map { "\(Quantity.tenths($0)) ms" } ?? "-"),
                 .init(stream.acknowledgedSecondsAgo.map { Quantity.time(seconds: $0) } ?? "-"),
                 .init(statistics.map { "\($0.reconnects)" } ?? "-"),
-                .init("\(stream.restarts)", stream.restarts > 0 ? .doubtful : .plain), StatusView.state(of: stream),
+                .init("\(stream.restarts)", stream.restarts > 0 ? .warning : .plain), StatusView.state(of: stream),
             ])
         }
         table.footer = Quantity.count(document.streams.count, "stream")
@@ -72,7 +72,7 @@ public enum StreamView {
                 ("Connections", "\(statistics.connections), \(statistics.reconnects) attempts after the first"),
             ]
         }
-        if let next = stream.hint { facts.append(("Next", NextStep.words(next))) }
+        if let next = stream.hint { facts.append(("Next", NextStep.text(next))) }
         return Card.lines(stream.camera, StatusView.state(of: stream), facts, style)
     }
 
@@ -104,7 +104,7 @@ public enum RelayView {
 public enum HookView {
     public static func table(_ document: HookListDocument) -> Table {
         var table = Table([
-            .init("NAME", isIdentifier: true), .init("KIND"), .init("URL"), .init("TELLS"), .init("STATE"),
+            .init("NAME", isIdentifier: true), .init("KIND"), .init("URL"), .init("EVENTS"), .init("STATE"),
             .init("DELIVERED", .right), .init("MISSED", .right), .init("DEFINED IN"),
         ])
         for hook in document.hooks {
@@ -121,12 +121,12 @@ public enum HookView {
     public static func card(_ hook: HookDocument, _ style: Style) -> [String] {
         var facts = [
             ("Kind", hook.kind), ("URL", place(hook)), ("Token", hook.hasToken ? "stored" : "none"),
-            ("Tells", subjects(hook)),
+            ("Events", subjects(hook)),
         ]
         if let file = hook.certificateAuthorityFile { facts.append(("Trusts", file)) }
         if let pin = hook.publicKeyPin { facts.append(("Pin", pin)) }
         if let state = hook.state {
-            facts.append(("Since its start", "\(state.delivered) delivered, \(state.missed) not told by themselves"))
+            facts.append(("Since its start", "\(state.delivered) delivered, \(state.missed) not sent one by one"))
             if state.queued > 0 { facts.append(("Waiting", Quantity.count(state.queued, "event"))) }
             if let reason = state.reason {
                 facts.append(("Last failure", reason + (state.code.map { " (\($0))" } ?? "")))
@@ -151,7 +151,7 @@ public enum HookView {
         guard let state = hook.state else { return .init("does not answer", .bad) }
         if state.isFailing { return .init("not delivered to", .bad) }
         // One message was refused, and the next may be.
-        if state.reason != nil { return .init("refuses", .doubtful) }
+        if state.reason != nil { return .init("refuses", .warning) }
         return .init(state.queued > 0 ? "sends" : "ready", .good)
     }
 }
@@ -169,7 +169,7 @@ public enum KeyView {
                 .init(key.camera), .init(key.stream), .init(key.collection ?? "-"), .init("\(key.ivUsed)"),
                 .init("\(Quantity.tenths(part)) %", part >= 80 ? .bad : .plain), .init("\(key.rotations)"),
                 waits == 0
-                    ? .init("\(key.headersRegistered) confirmed") : .init("\(waits) not confirmed yet", .doubtful),
+                    ? .init("\(key.headersRegistered) confirmed") : .init("\(waits) not confirmed yet", .warning),
             ])
         }
         table.footer = Quantity.count(document.keys.count, "key")

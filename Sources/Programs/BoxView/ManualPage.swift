@@ -1,6 +1,6 @@
 internal import ControlAPI
 
-/// A manual page (man(7)) out of what the argument parser tells of a program (`_dumpHelp()`, ToolInfo version 0).
+/// A manual page (man(7)) out of what the argument parser reports of a program (`_dumpHelp()`, ToolInfo version 0).
 public enum ManualPage {
     public enum Failure: Error, Equatable {
         /// Of another argument parser than this one was written for.

@@ -9,11 +9,11 @@ public enum StreamTestView {
         let (mark, tone): (String, Style.Tone) =
             switch line.outcome {
             case .ok: ("✓", .good)
-            case .warning: ("!", .doubtful)
+            case .warning: ("!", .warning)
             case .failed: ("✗", .bad)
             case .skipped: ("○", .faint)
             }
-        let name = words(line.step)
+        let name = text(line.step)
         let padding = String(repeating: " ", count: nameWidth - DisplayWidth.of(name))
         let time =
             line.outcome == .skipped ? "" : "  \(style.paint("\(Quantity.tenths(line.milliseconds)) ms", .faint))"
@@ -22,14 +22,14 @@ public enum StreamTestView {
             "  \(style.paint(mark, tone)) \(style.paint(name, .strong))\(padding)  "
                 + style.paint(code + line.text, line.outcome == .skipped ? .faint : .plain) + time
         ]
-        if let next = line.hint { lines.append("      Next: \(style.paint(NextStep.words(next), .strong))") }
+        if let next = line.hint { lines.append("      Next: \(style.paint(NextStep.text(next), .strong))") }
         return lines
     }
 
     /// What it comes to.
     public static func summary(_ report: StreamTestReport, style: Style) -> [String] {
         guard report.isUsable else {
-            let step = report.lines.last { $0.outcome == .failed }.map { ": \(words($0.step))" } ?? ""
+            let step = report.lines.last { $0.outcome == .failed }.map { ": \(text($0.step))" } ?? ""
             return [style.paint("Not usable\(step)", .bad)]
         }
         var stream = NetworkText.frame(
@@ -49,12 +49,12 @@ public enum StreamTestView {
     public static func waiting(_ report: StreamTestReport) -> String? {
         guard !report.isDone else { return nil }
         let done = Set(report.lines.map(\.step))
-        return StreamTestReport.Step.allCases.first { !done.contains($0) }.map(words)
+        return StreamTestReport.Step.allCases.first { !done.contains($0) }.map(text)
     }
 
-    private static let nameWidth = StreamTestReport.Step.allCases.map { DisplayWidth.of(words($0)) }.max() ?? 0
+    private static let nameWidth = StreamTestReport.Step.allCases.map { DisplayWidth.of(text($0)) }.max() ?? 0
 
-    private static func words(_ step: StreamTestReport.Step) -> String {
+    private static func text(_ step: StreamTestReport.Step) -> String {
         switch step {
         case .reach: "reachable"
         case .clock: "clock"
@@ -122,7 +122,7 @@ public enum CameraProfilesView {
     ) -> [String] {
         var lines =
             document.profiles.isEmpty
-            ? ["\(style.paint(document.camera, .strong)) has told no profiles."]
+            ? ["\(style.paint(document.camera, .strong)) has reported no profiles."]
             : table(document.profiles, used: document.used).lines(style, header: header)
         guard let encoders, !encoders.encoders.isEmpty else { return lines }
         lines += [""] + self.table(encoders).lines(style, header: header)

@@ -62,18 +62,18 @@ public enum NetworkSearchView {
         }
         if let network = document.network {
             switch network.state {
-            case .cancelled: lines.append(style.paint("The search was ended early; there may be more.", .doubtful))
+            case .cancelled: lines.append(style.paint("The search was ended early; there may be more.", .warning))
             case .failed:
                 let why = network.problem.map { ": \($0.code) \($0.detail)" } ?? ""
                 lines.append(style.paint("The search of the network failed\(why)", .bad))
                 if let next = network.problem?.hint {
-                    lines.append("  Next: \(style.paint(NextStep.words(next), .strong))")
+                    lines.append("  Next: \(style.paint(NextStep.text(next), .strong))")
                 }
-            case .running: lines.append(style.paint("The search goes on.", .doubtful))
+            case .running: lines.append(style.paint("The search goes on.", .warning))
             case .done: break
             }
         }
-        lines += (document.network?.remarks ?? []).map { style.paint($0, .doubtful) }
+        lines += (document.network?.remarks ?? []).map { style.paint($0, .warning) }
         if let first = rows.first(where: { $0.mark != .added }) {
             let user = first.mark == .needsLogin ? " --user USER" : ""
             lines.append(
@@ -91,7 +91,7 @@ public enum NetworkSearchView {
             let state: Table.Cell =
                 switch row.mark {
                 case .new: .init("○ new", .plain)
-                case .needsLogin: .init("○ new, wants a login", .doubtful)
+                case .needsLogin: .init("○ new, needs a login", .warning)
                 case .added: .init("● added" + (row.camera.map { ": \($0)" } ?? ""), .good)
                 }
             table.rows.append([

@@ -1,6 +1,6 @@
 internal import CameraModel
 
-/// What a camera's process says of its camera on the network, in words.
+/// What a camera's process says of its camera on the network, as text.
 enum NetworkText {
     static func facts(_ network: NetworkStatistics) -> [(String, String)] {
         var facts: [(String, String)] = []
@@ -30,7 +30,7 @@ enum NetworkText {
         let clock = clock(network)
         if !clock.isEmpty { facts.append(("Clock", clock.joined(separator: ", "))) }
         if let pin = network.pin { facts.append(("Certificate", pin)) }
-        if network.eventCount > 0 { facts.append(("Events", "\(network.eventCount) told by the camera")) }
+        if network.eventCount > 0 { facts.append(("Events", "\(network.eventCount) reported by the camera")) }
         return facts
     }
 
@@ -101,17 +101,17 @@ enum NetworkText {
     }
 
     private static func clock(_ network: NetworkStatistics) -> [String] {
-        var words: [String] = []
+        var parts: [String] = []
         if let ahead = network.clockAheadMilliseconds, ahead.isFinite {
             let time = Quantity.time(seconds: abs(ahead) / 1000)
-            words.append("the camera's is \(time) \(ahead < 0 ? "behind" : "ahead")")
+            parts.append("the camera's is \(time) \(ahead < 0 ? "behind" : "ahead")")
         }
-        // What is that far off is told in words of its own.
+        // What is that far off is reported in a text of its own.
         if let drift = network.driftPartsPerMillion, drift.isFinite, network.videoTiming?.basis != .corrected {
-            words.append("drifts \(drift < 0 ? "-" : "")\(Quantity.tenths(abs(drift))) ppm")
+            parts.append("drifts \(drift < 0 ? "-" : "")\(Quantity.tenths(abs(drift))) ppm")
         }
-        if let jitter = network.jitterMilliseconds { words.append("jitter \(Quantity.tenths(jitter)) ms") }
-        return words
+        if let jitter = network.jitterMilliseconds { parts.append("jitter \(Quantity.tenths(jitter)) ms") }
+        return parts
     }
 
     private static func count(_ number: UInt64, _ one: String) -> String { Quantity.count(Int(clamping: number), one) }

@@ -1,4 +1,4 @@
-/// Figures in the words that people use.
+/// Figures as people write them.
 public enum Quantity {
     /// `0.4 s`, `41 s`, `14m 02s`, `4h 10m`, `12d 4h`.
     public static func time(seconds: Double) -> String {

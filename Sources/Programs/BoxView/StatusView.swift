@@ -13,17 +13,17 @@ public enum StatusView {
         for camera in status.cameras {
             guard let limit = camera.stream.statistics?.capture?.limit else { continue }
             lines.append(
-                "  \(style.paint("!", .doubtful)) \(style.paint(camera.id, .strong))  \(style.paint(limit, .plain))")
+                "  \(style.paint("!", .warning)) \(style.paint(camera.id, .strong))  \(style.paint(limit, .plain))")
         }
         for check in troubles(status.health) {
-            let mark = check.state == .fail ? style.paint("✗", .bad) : style.paint("!", .doubtful)
+            let mark = check.state == .fail ? style.paint("✗", .bad) : style.paint("!", .warning)
             let object = check.object.map { " \($0)" } ?? ""
             let code = check.code.map { "  \($0)" } ?? ""
             lines.append(
                 "  \(mark) \(style.paint(check.check + object, .strong))  \(style.paint(check.evidence, .plain))\(code)"
             )
         }
-        let hint = status.hint.map { "Next: \(NextStep.words($0))" } ?? "All is well"
+        let hint = status.hint.map { "Next: \(NextStep.text($0))" } ?? "All is well"
         lines.append("  \(style.paint(hint, .strong))  \(Quantity.count(status.cameras.count, "camera"))")
         return lines
     }
@@ -87,11 +87,11 @@ public enum StatusView {
         let tail = because.isEmpty ? "" : " \(because)"
         return switch stream.state {
         case .live: .init("● live", .good)
-        case .starting: .init("○ starting" + tail, .doubtful)
-        case .waiting: .init("○ waiting" + tail, .doubtful)
+        case .starting: .init("○ starting" + tail, .warning)
+        case .waiting: .init("○ waiting" + tail, .warning)
         case .stopped: .init("○ stopped" + tail, .faint)
         case .failed: .init("✗ failed" + tail, .bad)
-        case .unknown: .init("? unknown" + tail, .doubtful)
+        case .unknown: .init("? unknown" + tail, .warning)
         }
     }
 

@@ -7,7 +7,7 @@ public struct Style: Equatable, Sendable {
         case plain
         case good
         case bad
-        case doubtful
+        case warning
         case faint
         case strong
     }
@@ -24,7 +24,7 @@ public struct Style: Equatable, Sendable {
     /// Of a file or another program: columns are as wide as what is in them, nothing is cut, and a line holds one thing.
     public static let endless = 1_000_000
 
-    /// Nobody looks at it on a screen.
+    /// It is not looked at on a screen.
     public var isEndless: Bool { width >= Self.endless }
 
     /// A part of a line that is so much narrower.
@@ -44,7 +44,7 @@ public struct Style: Equatable, Sendable {
         case .plain: nil
         case .good: "32"
         case .bad: "31"
-        case .doubtful: "33"
+        case .warning: "33"
         case .faint: "2"
         case .strong: "1"
         }

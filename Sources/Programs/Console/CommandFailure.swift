@@ -8,7 +8,7 @@ public struct CommandFailure: Error, Sendable, Encodable, CustomStringConvertibl
     public init(what: String, why: String, hint: String, status: ExitStatus = .failed) {
         self.what = what
         self.why = why
-        self.hint = NextStep.words(hint)
+        self.hint = NextStep.text(hint)
         self.status = status
     }
 
@@ -19,10 +19,10 @@ public struct CommandFailure: Error, Sendable, Encodable, CustomStringConvertibl
     }
 }
 
-/// One step, as it stands after a label.
+/// One step, as it is written after a label.
 public enum NextStep {
     /// Without the imperative of the error catalog: `Next: systemctl …`, not `Next: Run: systemctl …`.
-    public static func words(_ step: String) -> String {
+    public static func text(_ step: String) -> String {
         step.hasPrefix("Run: ") || step.hasPrefix("run: ") ? String(step.dropFirst(5)) : step
     }
 }
@@ -42,7 +42,7 @@ public enum ExitStatus: Int32, Sendable, Encodable {
     case conflict = 9
     case abortedByUser = 10
     case rebootRequired = 11
-    /// What was played was old: a recording, and nobody said that it may be one.
+    /// What was played was old: a recording, which was not allowed.
     case staleStream = 12
     /// What was played is another stream than was asked for.
     case otherStream = 13

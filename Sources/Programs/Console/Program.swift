@@ -2,13 +2,13 @@ public import ArgumentParser
 internal import Glibc
 internal import Synchronization
 
-/// Runs a command and turns what it throws into the sentence and the exit status that a person, or a script, expects.
+/// Runs a command and turns what it throws into the message and the exit status that a person, or a script, expects.
 public enum Program {
     /// - Parameters:
     ///   - outputIsResult: the command is for what it prints; it fails when that cannot be written.
-    ///   - advice: of arguments that are not understood: a sentence that helps more than the parser's; nil: it has none.
+    ///   - hint: of arguments that are not understood: a message that helps more than the parser's; nil: it has none.
     public static func run<Command: AsyncParsableCommand>(
-        _ type: Command.Type, outputIsResult: Bool = false, advice: ([String]) -> String? = { _ in nil }
+        _ type: Command.Type, outputIsResult: Bool = false, hint: ([String]) -> String? = { _ in nil }
     ) async -> Never {
         isOutputTheResult.store(outputIsResult, ordering: .relaxed)
         // A reader that went away is an error of one write, not the end of the process.
@@ -25,12 +25,12 @@ public enum Program {
             StandardError.writeLine("error: " + failure.description.terminalSafe)
             exit(failure.status.rawValue)
         } catch {
-            exit(withArgumentError: error, of: type, advice: advice)
+            exit(withArgumentError: error, of: type, hint: hint)
         }
     }
 
     private static func exit<Command: AsyncParsableCommand>(
-        withArgumentError error: any Error, of type: Command.Type, advice: ([String]) -> String?
+        withArgumentError error: any Error, of type: Command.Type, hint: ([String]) -> String?
     ) -> Never {
         if let code = error as? ExitCode { Glibc.exit(code.rawValue) }
         let message = type.fullMessage(for: error)
@@ -38,12 +38,12 @@ public enum Program {
             if !message.isEmpty { StandardOutput.writeLine(message) }
             Glibc.exit(ExitStatus.ok.rawValue)
         }
-        if let sentence = advice(Array(CommandLine.arguments.dropFirst())) {
+        if let better = hint(Array(CommandLine.arguments.dropFirst())) {
             // How it is used stays below.
             let usage = message.split(separator: "\n", omittingEmptySubsequences: false).drop {
                 !$0.hasPrefix("Usage:")
             }
-            StandardError.writeLine((["Error: \(sentence.terminalSafe)"] + usage).joined(separator: "\n"))
+            StandardError.writeLine((["Error: \(better.terminalSafe)"] + usage).joined(separator: "\n"))
         } else if !message.isEmpty {
             StandardError.writeLine(message)
         }

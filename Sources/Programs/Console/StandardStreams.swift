@@ -29,7 +29,7 @@ public enum StandardOutput {
 
 /// JSON that fits on one line.
 public enum JSONLine {
-    /// With sorted keys. A value that JSON cannot hold (a number that is none) becomes an empty object.
+    /// With sorted keys. A value that JSON cannot hold (NaN, infinity) becomes an empty object.
     public static func text(_ value: some Encodable) -> String {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
@@ -69,7 +69,7 @@ private func writeAll(_ text: String, to descriptor: CInt) {
             var waiting = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
             poll(&waiting, 1, 1000)
         default:
-            // With nobody to hear it there is nothing to say on standard error either.
+            // With no reader there is nothing to say on standard error either.
             guard descriptor == STDOUT_FILENO, isOutputTheResult.load(ordering: .relaxed) else { return }
             if reason != EPIPE {
                 writeAll("error: standard output: \(SystemMessage.text(reason))\n", to: STDERR_FILENO)

@@ -65,7 +65,7 @@ struct CameraAddCommand: AsyncParsableCommand {
         guard id.utf8.count + CameraAddition.subSuffix.utf8.count <= 24 else {
             throw ValidationError("With --both-streams an ID has at most 20 characters: the second is \(id)-sub.")
         }
-        guard !dryRun else { throw ValidationError("--dry-run tells of one camera: leave --both-streams out.") }
+        guard !dryRun else { throw ValidationError("--dry-run shows one camera: leave --both-streams out.") }
     }
 
     func run() async throws {
@@ -170,9 +170,9 @@ struct CameraAddition {
         var first = request
         if let (number, _) = try await tested() { first.test = number }
         if password != nil { first.isActive = false }
-        let wanted = first
+        let requested = first
         let document = try await client.send(
-            .post, APIPath.cameras(), body: wanted, as: CameraDocument.self, or: "\(id) was not added")
+            .post, APIPath.cameras(), body: requested, as: CameraDocument.self, or: "\(id) was not added")
         guard let password else { return document }
         let path = APIPath.cameras(id)
         do {

@@ -58,7 +58,7 @@ struct CameraShowCommand: AsyncParsableCommand {
 }
 
 extension OutputOptions {
-    /// What a card has to tell of the box beside the camera; nil where no card is shown, or the daemon does not say.
+    /// What a card shows of the box beside the camera; nil where no card is shown, or the daemon does not say.
     func environment(of camera: CameraDocument) async -> CameraContext? {
         guard chosen == .table, !quiet else { return nil }
         guard let relays = try? await client.get(RelayListDocument.self, APIPath.relays()),
@@ -86,7 +86,7 @@ struct CameraRemoveCommand: AsyncParsableCommand {
             "Remove \(camera.id)? Its stream ends, its settings and its password are deleted.", flag: "--yes",
             isConfirmed: yes)
         try await output.client.send(.delete, camera.path, or: "\(camera.id) was not removed")
-        output.tell("Removed \(camera.id).", Done(object: "camera.\(camera.id)", action: "removed"))
+        output.report("Removed \(camera.id).", Done(object: "camera.\(camera.id)", action: "removed"))
     }
 }
 
@@ -117,7 +117,7 @@ struct CameraDisableCommand: AsyncParsableCommand {
 
     static func change(_ camera: CameraArgument, _ verb: String, _ output: OutputOptions) async throws {
         try await output.client.send(.post, camera.path + "/" + verb, or: "\(camera.id) was not changed")
-        output.tell("\(camera.id): \(verb)d.", Done(object: "camera.\(camera.id)", action: verb + "d"))
+        output.report("\(camera.id): \(verb)d.", Done(object: "camera.\(camera.id)", action: verb + "d"))
     }
 }
 
@@ -138,6 +138,6 @@ struct CameraReorderCommand: AsyncParsableCommand {
         let rest = all.filter { $0.origin == CameraSettingOptions.storeOrigin && !ids.contains($0.id) }.map(\.id)
         try await output.client.send(
             .put, APIPath.cameras("order"), body: CameraOrderRequest(ids: ids + rest), or: what)
-        output.tell("Reordered.", Done(object: "cameras", action: "reordered"))
+        output.report("Reordered.", Done(object: "cameras", action: "reordered"))
     }
 }

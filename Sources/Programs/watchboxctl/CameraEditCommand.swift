@@ -15,7 +15,7 @@ struct CameraEditCommand: AsyncParsableCommand {
             none empties it. A network camera that shows another certificate than before is used again after \
             --accept-certificate, which asks it for the one that it shows now, without a login. --accept-device is for an \
             onvif:// camera that was replaced: the box forgets which device it was, and takes the one that answers next. \
-            --accept-move takes the place to which a camera seems to have moved, as status and camera show tell it, and no \
+            --accept-move takes the place to which a camera seems to have moved, as status and camera show report it, and no \
             other: from then on the box looks for the camera there, and gives it its login.
 
               watchboxctl camera edit front --name "Front door, left"

@@ -106,7 +106,7 @@ struct CameraPTZCommand: AsyncParsableCommand {
             try await output.client.send(
                 .post, camera.path + "/ptz", body: command, or: "\(camera.id) was not moved")
         }
-        let (words, action): (String, String) =
+        let (text, action): (String, String) =
             switch command {
             case .continuous(_, _, _, let seconds): ("moves for \(Quantity.tenths(seconds)) s", "moves")
             case .absolute: ("goes there", "goes")
@@ -115,7 +115,7 @@ struct CameraPTZCommand: AsyncParsableCommand {
             case .store(let preset): ("remembers this position as \(preset)", "stored")
             case .home: ("goes home", "goes")
             }
-        output.tell("\(camera.id): \(words).", Done(object: "camera.\(camera.id)", action: action))
+        output.report("\(camera.id): \(text).", Done(object: "camera.\(camera.id)", action: action))
     }
 
     private func showPresets() async throws {

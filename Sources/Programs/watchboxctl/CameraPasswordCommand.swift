@@ -26,12 +26,12 @@ struct CameraPasswordCommand: AsyncParsableCommand {
     func run() async throws {
         if remove {
             try await output.client.send(.delete, camera.path + "/password", or: "the password was not removed")
-            return output.tell("Forgotten.", Done(object: "camera.\(camera.id)", action: "password-removed"))
+            return output.report("Forgotten.", Done(object: "camera.\(camera.id)", action: "password-removed"))
         }
         let secret = try Secret.given(file: file) ?? Secret.typed("Password of \(camera.id)")
         try await output.client.send(
             .put, camera.path + "/password", body: SecretRequest(secret: secret), or: "the password was not stored")
-        output.tell(
+        output.report(
             "Stored, encrypted for this box.", Done(object: "camera.\(camera.id)", action: "password-stored"))
     }
 }

@@ -42,7 +42,7 @@ struct CameraProfilesCommand: AsyncParsableCommand {
     private struct Document: Encodable {
         var schema = "watchbox.camera-streams/1"
         var profiles: CameraProfileListDocument
-        /// Nil: the camera did not tell.
+        /// Nil: the camera did not report it.
         var encoders: CameraEncoderListDocument?
     }
 
@@ -59,7 +59,7 @@ struct CameraProfilesCommand: AsyncParsableCommand {
     func validate() throws {
         guard hasChange == (set != nil) else {
             throw ValidationError(
-                set == nil ? "Name the encoder that shall change: --set TOKEN." : "Name what shall change; see --help.")
+                set == nil ? "Name the encoder to change: --set TOKEN." : "Name what to change; see --help.")
         }
         guard size == nil || pixels != nil else { throw ValidationError("--size is WIDTHxHEIGHT: 1280x720.") }
         guard rate.map({ (0.1...1000).contains($0) }) ?? true, bitrate ?? 1 > 0, gop ?? 1 > 0 else {
@@ -75,7 +75,7 @@ struct CameraProfilesCommand: AsyncParsableCommand {
         if let set { try await change(set, patient) }
         let profiles = try await patient.get(
             CameraProfileListDocument.self, camera.path + "/profiles", or: "the streams of \(camera.id) are not known")
-        // A camera without ONVIF has none, and one that is away tells none.
+        // A camera without ONVIF has none, and one that is away reports none.
         let encoders = await Waiting.during("asking \(camera.id.terminalSafe)") {
             () async -> CameraEncoderListDocument? in
             try? await patient.get(CameraEncoderListDocument.self, camera.path + "/encoders")

@@ -13,7 +13,7 @@ struct CameraRenameCommand: AsyncParsableCommand {
             Its settings, its place, its password and whether it runs stay. So does its stream's name at relay and KAS, which \
             is written down when it was the ID; --stream gives the stream another name, and what names it elsewhere has to \
             follow. Its process starts again under the new ID, and learns again what it knew of the camera; no other \
-            camera notices. Where systemd encrypts the secrets, nobody but systemd can open the password: it is asked for, \
+            camera notices. Where systemd encrypts the secrets, only systemd can open the password: it is asked for, \
             or comes from --password-file. Events of before keep the former ID. A camera that a file defines is renamed \
             there, by hand.
 
@@ -48,9 +48,9 @@ struct CameraRenameCommand: AsyncParsableCommand {
         var request = CameraRenameRequest(id: newID, stream: stream)
         request.password = try Secret.given(file: passwordFile)
         if dryRun {
-            let wanted = request
+            let requested = request
             let diff = try await output.client.send(
-                .post, camera.path + "/rename", body: wanted, query: [("dryRun", "1")], ifMatch: tag,
+                .post, camera.path + "/rename", body: requested, query: [("dryRun", "1")], ifMatch: tag,
                 as: ConfigurationDiff.self, or: "\(camera.id) cannot be renamed")
             return output.show(diff) { ConfigurationView.lines(diff, style: $0) }
         }
@@ -73,8 +73,8 @@ struct CameraRenameCommand: AsyncParsableCommand {
         }
         var complete = request
         complete.password = try Secret.typed("Password of \(camera.id), which only systemd can open")
-        let wanted = complete
+        let requested = complete
         return try await output.client.send(
-            .post, camera.path + "/rename", body: wanted, ifMatch: tag, as: CameraDocument.self, or: what)
+            .post, camera.path + "/rename", body: requested, ifMatch: tag, as: CameraDocument.self, or: what)
     }
 }

@@ -63,7 +63,7 @@ struct CameraSettingOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Port of an onvif:// camera's stream, when it is another; none: as the camera tells.", valueName: "port"))
+            "Port of an onvif:// camera's stream, when it is another; none: as the camera reports.", valueName: "port"))
     var rtspPort: PortArgument?
 
     @Flag(inversion: .prefixedNo, help: "Take motion, tamper and digital input events of an onvif:// camera.")

@@ -51,7 +51,7 @@ struct CameraSnapshotCommand: AsyncParsableCommand {
                     ? "choose another name; nothing is overwritten" : "choose a directory that you may write to",
                 status: error.isThere ? .conflict : .failed)
         }
-        options.tell(
+        options.report(
             "Wrote \(output), \(image.count) bytes.",
             Document(camera: camera.id, file: output, bytes: image.count))
     }

@@ -10,7 +10,7 @@ enum CameraTesting {
     static let sources =
         "test:, file:/PATH, v4l2:/dev/…, rtsp://HOST/PATH, rtsps://HOST/PATH, onvif://HOST or http://HOST/PATH."
     /// A test ends by itself long before.
-    private static let patience = Duration.seconds(40)
+    private static let timeout = Duration.seconds(40)
 
     static func isOnNetwork(_ source: String) -> Bool {
         CameraConfiguration.Network.schemes.contains { source.hasPrefix("\($0)://") }
@@ -28,7 +28,7 @@ enum CameraTesting {
             .post, APIPath.cameraTests(), body: request, as: CameraTestDocument.self, or: what)
         let path = APIPath.cameraTests(begun.id)
         let progress = ProgressLine()
-        let deadline = ContinuousClock.now + patience
+        let deadline = ContinuousClock.now + timeout
         var shown = 0
         while true {
             guard !interruption.isThere else {
@@ -75,7 +75,7 @@ enum CameraTesting {
             }
         }
         do throws(ControlClientError) {
-            return StreamTestAdvice.ofCamera(id, try result.get())
+            return StreamTestHints.ofCamera(id, try result.get())
         } catch {
             var failure = CommandFailure(error, what: "\(id) was not tested")
             if case .problem(let problem) = error, problem.code == .unreachable {
@@ -86,7 +86,7 @@ enum CameraTesting {
     }
 
     private static func advised(_ report: StreamTestReport, _ request: CameraTestRequest) -> StreamTestReport {
-        StreamTestAdvice.ofAddress(report, user: request.user, hasPassword: request.password != nil)
+        StreamTestHints.ofAddress(report, user: request.user, hasPassword: request.password != nil)
     }
 
     /// Of a test whose camera cannot be used.
@@ -122,7 +122,7 @@ enum CameraTesting {
     }
 
     /// A failure's own full stop follows.
-    static func withoutStop(_ sentence: String) -> String {
-        sentence.hasSuffix(".") ? String(sentence.dropLast()) : sentence
+    static func withoutStop(_ message: String) -> String {
+        message.hasSuffix(".") ? String(message.dropLast()) : message
     }
 }

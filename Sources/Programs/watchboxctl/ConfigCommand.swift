@@ -132,7 +132,7 @@ struct ConfigConfirmCommand: AsyncParsableCommand {
 
     func run() async throws {
         try await output.client.send(.post, APIPath.configuration("confirm"), or: "nothing was confirmed")
-        output.tell("Confirmed: it stays.", Done(object: "config", action: "confirmed"))
+        output.report("Confirmed: it stays.", Done(object: "config", action: "confirmed"))
     }
 }
 

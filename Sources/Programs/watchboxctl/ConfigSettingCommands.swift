@@ -55,7 +55,7 @@ struct ConfigGetCommand: AsyncParsableCommand {
         var schema = "watchbox.setting/1"
         var setting: String
         var value: SettingValue?
-        /// `watchbox.toml`, `store`; nil: nobody has written the object.
+        /// `watchbox.toml`, `store`; nil: the object was never written.
         var origin: String?
     }
 

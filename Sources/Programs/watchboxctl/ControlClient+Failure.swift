@@ -2,7 +2,7 @@ import Console
 import ControlAPI
 import ControlClient
 
-/// The client's requests for a command: what the client throws becomes the words and the exit status of the command,
+/// The client's requests for a command: what the client throws becomes the message and the exit status of the command,
 /// which says in `what` that it did not do.
 extension ControlClient {
     func get<Document: Decodable>(

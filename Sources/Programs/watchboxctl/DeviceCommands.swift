@@ -24,7 +24,7 @@ struct DeviceCommand: AsyncParsableCommand {
 }
 
 private enum DeviceAPI {
-    static func told(_ document: DeviceKeyDocument, next: Bool = false) -> String {
+    static func reported(_ document: DeviceKeyDocument, next: Bool = false) -> String {
         ((next ? document.nextPublicKey : document.publicKey) ?? "").split(separator: "\n").joined(separator: "\n")
     }
 }
@@ -53,7 +53,7 @@ struct DeviceKeyCommand: AsyncParsableCommand {
                 what: "there is no \(next ? "next " : "")device key", why: "none was made on this box",
                 hint: next ? "make it: watchboxctl device next" : "make it: watchboxctl device make", status: .notFound)
         }
-        output.show(document) { _ in [fingerprint ? key : DeviceAPI.told(document, next: next)] }
+        output.show(document) { _ in [fingerprint ? key : DeviceAPI.reported(document, next: next)] }
     }
 }
 
@@ -131,6 +131,6 @@ struct DeviceRemoveCommand: AsyncParsableCommand {
     func run() async throws {
         try Question.confirm("The device key is destroyed. Go on?", flag: "--yes", isConfirmed: yes)
         try await output.client.send(.delete, APIPath.device(), or: "the device key was not removed")
-        output.tell("The box signs nothing any more.", Done(object: "device", action: "removed"))
+        output.report("The box signs nothing any more.", Done(object: "device", action: "removed"))
     }
 }

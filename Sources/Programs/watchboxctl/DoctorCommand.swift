@@ -29,7 +29,7 @@ struct DoctorCommand: AsyncParsableCommand {
     @Argument(help: "Only these checks.", completion: .list(DoctorCheck.all.map(\.name)))
     var checks: [String] = []
 
-    @Flag(help: "Ask no daemon and nobody in the network.")
+    @Flag(help: "Ask no daemon and nothing in the network.")
     var offline = false
 
     @Option(help: ArgumentHelp("Write a tar archive without secrets; never over a file.", valueName: "file"))

@@ -31,7 +31,7 @@ struct FoundCameras {
                     if !chosen.contains(row) { chosen.append(row) }
                 } catch {
                     failures.append((address, error))
-                    tell(error)
+                    report(error)
                 }
             }
         }
@@ -54,8 +54,8 @@ struct FoundCameras {
                 }
             } catch let failure as CommandFailure {
                 failures.append((row.source, failure))
-                tell(failure)
-                // Nobody wants the others then.
+                report(failure)
+                // The others are not needed then.
                 if failure.status == .abortedByUser { break }
             }
         }
@@ -71,7 +71,7 @@ struct FoundCameras {
     }
 
     /// In its turn, so that it stands with the steps of its test.
-    private func tell(_ failure: CommandFailure) {
+    private func report(_ failure: CommandFailure) {
         for line in failure.description.split(separator: "\n") {
             StandardError.writeLine(Style.oneLine(String(line)))
         }
@@ -97,8 +97,8 @@ struct FoundCameras {
     }
 
     /// As the configuration takes it; nil: none.
-    private static func name(_ told: String) -> String? {
-        let name = told.terminalSafe.prefix(nameLimit).split(whereSeparator: \.isWhitespace).joined(separator: " ")
+    private static func name(_ reported: String) -> String? {
+        let name = reported.terminalSafe.prefix(nameLimit).split(whereSeparator: \.isWhitespace).joined(separator: " ")
         return name.isEmpty ? nil : name
     }
 
@@ -135,7 +135,7 @@ struct FoundCameras {
         }
         guard isatty(STDIN_FILENO) == 1 else {
             throw CommandFailure(
-                what: "nothing was added", why: "there is nobody to choose",
+                what: "nothing was added", why: "there is no terminal to choose at",
                 hint: "name the addresses: watchboxctl discover --add ADDRESS", status: .usage)
         }
         StandardError.write("Which of them, by their numbers (1 3)? Nothing: none. ")

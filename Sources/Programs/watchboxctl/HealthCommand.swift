@@ -17,7 +17,7 @@ struct HealthShowCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "show", abstract: "Every check with its evidence.",
         discussion: """
-            Ends with 3 when one of them warns or fails and nobody has acknowledged it; with --nagios 0, 1, 2 or 3 as that
+            Ends with 3 when one of them warns or fails and is not acknowledged; with --nagios 0, 1, 2 or 3 as that
             protocol has it.
 
               watchboxctl health
@@ -148,7 +148,7 @@ struct HealthAcknowledgeCommand: AsyncParsableCommand {
         try await output.client.send(
             .post, APIPath.health(check, "acknowledge"), query: object.map { [("object", $0)] } ?? [],
             or: "\(name) was not acknowledged")
-        output.tell(
+        output.report(
             "Acknowledged \(name).",
             Done(object: "check.\(check)" + (object.map { ".\($0)" } ?? ""), action: "acknowledged"))
     }

@@ -7,7 +7,8 @@ import Settings
 
 struct HookCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "hook", abstract: "Hooks: who is told when a camera goes, health gets worse, or a relay refuses.",
+        commandName: "hook",
+        abstract: "Hooks: who is notified when a camera goes, health gets worse, or a relay refuses.",
         discussion: "A message says what happened, and never holds a frame, a key or a password.",
         subcommands: [
             HookListCommand.self, HookShowCommand.self, HookAddCommand.self, HookEditCommand.self,
@@ -134,15 +135,15 @@ struct HookSettingOptions: ParsableArguments {
                 or: "the token of the hook \(name) was not stored")
         }
         let document = try await HookCommand.document(name, client)
-        output.tell("\(name): \(done). Try it: watchboxctl hook test \(name)", document)
+        output.report("\(name): \(done). Try it: watchboxctl hook test \(name)", document)
     }
 }
 
 struct HookAddCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "add", abstract: "Tell somebody what happens on this box.",
+        commandName: "add", abstract: "Notify somebody of what happens on this box.",
         discussion: """
-            What is told is in docs/guide/box.md, to the letter. Without --event: camera, health, relay, kas and system.
+            What is sent is in docs/guide/box.md, to the letter. Without --event: camera, health, relay, kas and system.
 
               watchboxctl hook add phone --kind ntfy --url-file topic.url
               watchboxctl hook add home --url https://home.example.net/watchbox --token-file home.token
@@ -184,10 +185,10 @@ struct HookEditCommand: AsyncParsableCommand {
     @Argument(help: "Name of the hook in the configuration.")
     var name: String
 
-    @Flag(help: "Tell it what happens from now on.")
+    @Flag(help: "Send it what happens from now on.")
     var enable = false
 
-    @Flag(help: "Tell it nothing any more.")
+    @Flag(help: "Send it nothing any more.")
     var disable = false
 
     @OptionGroup var settings: HookSettingOptions
@@ -230,15 +231,16 @@ struct HookRemoveCommand: AsyncParsableCommand {
     @OptionGroup var output: OutputOptions
 
     func run() async throws {
-        try Question.confirm("Remove the hook \(name)? Nobody is told there any more.", flag: "--yes", isConfirmed: yes)
+        try Question.confirm(
+            "Remove the hook \(name)? Nothing is sent there any more.", flag: "--yes", isConfirmed: yes)
         try await output.client.send(.delete, APIPath.hooks(name), or: "\(name) was not removed")
-        output.tell("Removed \(name).", Done(object: "hook.\(name)", action: "removed"))
+        output.report("Removed \(name).", Done(object: "hook.\(name)", action: "removed"))
     }
 }
 
 struct HookTestCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "test", abstract: "Send a test message now, and say what came of it.",
+        commandName: "test", abstract: "Send a test message now, and show the result.",
         discussion: """
             Ends with 7 when it did not arrive. Once one arrives, what waits for this hook is sent at once.
 
@@ -255,7 +257,7 @@ struct HookTestCommand: AsyncParsableCommand {
             .post, APIPath.hooks(name, "test"), as: HookTestDocument.self, or: "\(name) was not tested")
         guard !result.isDelivered else {
             let status = result.status.map { ", status \($0)" } ?? ""
-            return output.tell("\(name): delivered in \(result.milliseconds) ms\(status).", result)
+            return output.report("\(name): delivered in \(result.milliseconds) ms\(status).", result)
         }
         if output.chosen == .table {
             let reason = result.reason ?? "it was not delivered"

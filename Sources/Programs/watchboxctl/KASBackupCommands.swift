@@ -102,8 +102,8 @@ private struct BackupDocument: Encodable {
     var keys: [KeyDescription]
 
     func show(json: Bool) {
-        let words = "\(file): \(action), with the keys \(keys.map(\.kid).joined(separator: ", "))."
-        StandardOutput.show(self, json: json, [words])
+        let text = "\(file): \(action), with the keys \(keys.map(\.kid).joined(separator: ", "))."
+        StandardOutput.show(self, json: json, [text])
     }
 }
 

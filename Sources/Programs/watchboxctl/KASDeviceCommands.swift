@@ -69,7 +69,7 @@ struct KASDeviceAddCommand: AsyncParsableCommand {
         let fingerprint = try directory.register("no device was added") { register, now in
             try register.add(devicePEM: try Secret.given(file: key) ?? "", of: publisher.holder, now: now)
         }
-        output.tell(
+        output.report(
             "\(publisher.subject) registers only what \(fingerprint) signed, within seconds.",
             Done(object: "kas.device.\(fingerprint)", action: "added"))
     }
@@ -118,7 +118,7 @@ struct KASDeviceRemoveCommand: AsyncParsableCommand {
             }
             return try register.remove(deviceFingerprint: fingerprint, of: publisher.holder)
         }
-        output.tell(
+        output.report(
             left > 0
                 ? "What this device signs is refused within seconds."
                 : "\(publisher.subject) need not sign any more, within seconds.",

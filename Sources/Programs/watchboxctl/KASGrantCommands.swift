@@ -75,11 +75,11 @@ struct KASGrantCommand: AsyncParsableCommand {
             }
         }
         if let readmit {
-            output.tell(
+            output.report(
                 "\(readmit) can renew its token once; it tries daily, or at its next start.",
                 Done(object: "kas.subject.\(readmit)", action: "readmitted"))
         } else {
-            output.tell(
+            output.report(
                 "\(subject ?? "") has \(stream.joined(separator: ", ")) within seconds.",
                 Done(object: "kas.subject.\(subject ?? "")", action: "granted"))
         }
@@ -117,7 +117,7 @@ struct KASRevokeCommand: AsyncParsableCommand {
             if stream.isEmpty { try register.revoke(holder, stream: nil, now: now) }
             for name in stream { try register.revoke(holder, stream: name, now: now) }
         }
-        output.tell(
+        output.report(
             "Refused within seconds; keys that were given already end with the next rotation.",
             Done(object: "kas.subject.\(subject)", action: "revoked"))
     }

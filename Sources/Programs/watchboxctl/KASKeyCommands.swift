@@ -108,7 +108,7 @@ struct KASKeyRolloverCommand: ParsableCommand {
     func run() throws {
         let store = try directory.store()
         let key = try directory.changing { try store.rollOver(purpose.purpose, now: Clocks.wallSeconds) }
-        output.tell("\(key.kid) is the current key of \(key.purpose.rawValue).", KASKeysDocument(keys: [key]))
+        output.report("\(key.kid) is the current key of \(key.purpose.rawValue).", KASKeysDocument(keys: [key]))
     }
 }
 
@@ -138,7 +138,7 @@ struct KASKeyImportCommand: ParsableCommand {
                 pem: String(decoding: try Data(contentsOf: URL(filePath: file)), as: UTF8.self),
                 purpose: purpose.purpose, kid: kid, now: Clocks.wallSeconds)
         }
-        output.tell("\(key.kid) is the current key of \(key.purpose.rawValue).", KASKeysDocument(keys: [key]))
+        output.report("\(key.kid) is the current key of \(key.purpose.rawValue).", KASKeysDocument(keys: [key]))
     }
 }
 
@@ -170,6 +170,6 @@ struct KASKeyRetireCommand: ParsableCommand {
         }
         let store = try directory.store()
         try directory.changing { try store.retire(kid: kid, now: Clocks.wallSeconds) }
-        output.tell("\(kid) is destroyed.", KASKeysDocument(keys: store.descriptions.filter { $0.kid == kid }))
+        output.report("\(kid) is destroyed.", KASKeysDocument(keys: store.descriptions.filter { $0.kid == kid }))
     }
 }

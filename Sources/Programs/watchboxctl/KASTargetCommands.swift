@@ -51,17 +51,18 @@ struct KASSetCommand: AsyncParsableCommand {
         if url != nil || kasCA != nil || kasPin != nil || keyIdentifiers != nil {
             let (current, tag) = try await client.getTagged(
                 KeyAccessDocument.self, APIPath.keyAccess(), or: "the KAS was not changed")
-            let wanted = KeyAccessDocument(
+            let requested = KeyAccessDocument(
                 url: url ?? current.url, certificateAuthorityFile: kasCA ?? current.certificateAuthorityFile,
                 publicKeyPin: kasPin, keyIdentifiers: keyIdentifiers)
-            try await client.send(.put, APIPath.keyAccess(), body: wanted, ifMatch: tag, or: "the KAS was not changed")
+            try await client.send(
+                .put, APIPath.keyAccess(), body: requested, ifMatch: tag, or: "the KAS was not changed")
         }
         if let token {
             try await client.send(
                 .put, APIPath.keyAccess("token"), body: SecretRequest(secret: token), or: "the token was not stored")
         }
         let document = try await client.get(KeyAccessDocument.self, APIPath.keyAccess(), or: "the KAS cannot be shown")
-        output.tell("KAS \(document.url ?? "-"), token \(document.hasToken ? "stored" : "MISSING").", document)
+        output.report("KAS \(document.url ?? "-"), token \(document.hasToken ? "stored" : "MISSING").", document)
     }
 }
 

@@ -22,7 +22,7 @@ struct KASStateOption: ParsableArguments {
 
     func store(_ now: Int64) throws -> KeyStore { try KeyStore(directory: state, now: now) }
 
-    /// Gives `body` the register of access there and the time, in Unix seconds, and tells what was wrong.
+    /// Gives `body` the register of access there and the time, in Unix seconds, and reports what was wrong.
     func register<Answer>(
         _ what: String, _ body: (_ register: AccessRegister, _ now: Int64) throws -> Answer
     ) throws(CommandFailure) -> Answer {
@@ -30,7 +30,7 @@ struct KASStateOption: ParsableArguments {
         return try use(what) { try body(try AccessRegister(store: try store(now)), now) }
     }
 
-    /// Runs `body` and tells what was wrong.
+    /// Runs `body` and reports what was wrong.
     func use<Answer>(_ what: String, _ body: () throws -> Answer) throws(CommandFailure) -> Answer {
         do {
             return try body()
@@ -156,7 +156,7 @@ struct KASTokenRevokeCommand: AsyncParsableCommand {
             if let id { try register.revoke(token: id, now: now) }
             if let subject { try register.revoke(subject: subject, issuer: issuer, now: now) }
         }
-        output.tell(
+        output.report(
             "Refused within seconds; keys that were given already end with the next rotation.",
             Done(object: "kas.token.\(id ?? subject ?? "")", action: "revoked"))
     }
@@ -197,7 +197,7 @@ struct KASTokenRolloverCommand: AsyncParsableCommand {
             if now { try AccessRegister(store: store).revoke(issuerKeys: old, now: moment) }
             return key
         }
-        output.tell(
+        output.report(
             now
                 ? "\(key.kid) signs tokens now; those of the keys before are refused within seconds."
                 : "\(key.kid) signs tokens now; those of the keys before are accepted for the overlap.",

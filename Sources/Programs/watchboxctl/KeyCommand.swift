@@ -6,7 +6,7 @@ import ControlClient
 
 struct KeyCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "key", abstract: "The keys of the streams, as far as they may be told: no command shows one.",
+        commandName: "key", abstract: "The keys of the streams, as far as they may be shown: no command prints one.",
         subcommands: [KeyListCommand.self, KeyShowCommand.self, KeyRotateCommand.self])
 }
 
@@ -50,7 +50,7 @@ struct KeyRotateCommand: AsyncParsableCommand {
     func run() async throws {
         try await output.client.send(
             .post, APIPath.keys(camera.id, "rotate"), or: "the key of \(camera.id) was not rotated")
-        output.tell(
+        output.report(
             "\(camera.id): a new key begins at the next key frame.",
             Done(object: "key.\(camera.id)", action: "rotation-asked-for"))
     }

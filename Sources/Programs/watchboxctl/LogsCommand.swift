@@ -69,7 +69,7 @@ struct LogsCommand: AsyncParsableCommand {
         return number * (factor ?? 1)
     }
 
-    /// As the API wants it, without the number of lines and the time.
+    /// As the API expects it, without the number of lines and the time.
     var filter: [(String, String)] {
         var query: [(String, String)] = []
         if let of { query.append(Self.roles.contains(of) ? ("unit", of) : ("camera", of)) }
@@ -102,8 +102,8 @@ struct LogsCommand: AsyncParsableCommand {
             let begin = clock.now
             var why = "the daemon has ended it"
             do {
-                let wanted = (cursor == nil ? query : filter) + [("follow", "1")]
-                for try await event in client.events(APIPath.logs(), query: wanted, lastEventID: cursor)
+                let requested = (cursor == nil ? query : filter) + [("follow", "1")]
+                for try await event in client.events(APIPath.logs(), query: requested, lastEventID: cursor)
                 where event.event == "log" {
                     hasBegun = true
                     guard let line = try? JSONDocument.decode(LogLine.self, from: Array(event.data.utf8)) else {
@@ -114,7 +114,7 @@ struct LogsCommand: AsyncParsableCommand {
                 }
             } catch let error as ControlClientError {
                 let failure = CommandFailure(error, what: "the log cannot be followed")
-                // One that has never been there is no interruption.
+                // One that has never been there is not an interruption.
                 hasBegun = hasBegun || clock.now - begin > .seconds(1)
                 guard hasBegun, Watching.isPassing(failure) else { throw failure }
                 why = failure.why

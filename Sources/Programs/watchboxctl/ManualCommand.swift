@@ -9,7 +9,7 @@ struct ManualCommand: AsyncParsableCommand {
         discussion: "  watchboxctl manual > watchboxctl.1",
         shouldDisplay: false)
 
-    @Option(help: "Date of the release, as it stands at the foot of the page.")
+    @Option(help: "Date of the release, as printed at the foot of the page.")
     var date = ""
 
     func run() async throws {

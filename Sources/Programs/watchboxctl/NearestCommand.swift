@@ -5,7 +5,7 @@ import BoxConfiguration
 enum NearestCommand {
     /// The first word that no command has, with those before it, and what was meant; nil when every word is known, or
     /// nothing is near. Words behind the first option are not looked at: they may be its value.
-    static func advice(_ arguments: [String], of root: any ParsableCommand.Type) -> String? {
+    static func hint(_ arguments: [String], of root: any ParsableCommand.Type) -> String? {
         var command = root
         var written: [String] = []
         var meant: [String] = []

@@ -10,11 +10,11 @@ struct NetcheckCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "netcheck", abstract: "Measure the way from this box to its relays and its key access server.",
         discussion: """
-            For each relay: DNS, TCP, TLS (version, certificate as the camera judges it, days left), round trip, path \
+            For each relay: DNS, TCP, TLS (version, certificate as the camera checks it, days left), round trip, path \
             MTU and upload; for the KAS: DNS, TCP, TLS, round trip and its public key. Ends with 3 when a line fails; \
             a warning alone is not a failure.
 
-            The upload is measured with a sealed stream that nobody can open, for 3 s and 8 MB at most. It fills the \
+            The upload is measured with a sealed stream that cannot be opened, for 3 s and 8 MB at most. It fills the \
             line: while a camera is live it is left out, unless --upload asks for it.
 
               watchboxctl netcheck

@@ -24,9 +24,9 @@ struct NetworkSearch {
         }
         let number = document.number
         let progress = ProgressLine()
-        var told: Set<String> = []
+        var reported: Set<String> = []
         while document.state == .running {
-            tell(document, &told, progress)
+            report(document, &reported, progress)
             try? await Task.sleep(for: .milliseconds(200))
             do throws(ControlClientError) {
                 document =
@@ -53,9 +53,9 @@ struct NetworkSearch {
     }
 
     /// A bar on a terminal; elsewhere a line for each camera.
-    private func tell(_ document: NetworkSearchDocument, _ told: inout Set<String>, _ progress: ProgressLine) {
+    private func report(_ document: NetworkSearchDocument, _ reported: inout Set<String>, _ progress: ProgressLine) {
         guard !output.quiet else { return }
-        for found in document.found where told.insert("\(found.source) \(found.address)").inserted {
+        for found in document.found where reported.insert("\(found.source) \(found.address)").inserted {
             let maker = [found.manufacturer, found.hardware].compactMap(\.self).joined(separator: " ")
             progress.step(Style.oneLine("found \(found.source)\(maker.isEmpty ? "" : ", \(maker)")"))
         }

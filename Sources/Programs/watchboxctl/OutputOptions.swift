@@ -38,7 +38,7 @@ struct OutputOptions: ParsableArguments {
     @Flag(help: "Leave the line above a table out.")
     var noHeaders = false
 
-    @Flag(name: .shortAndLong, help: "Print nothing when all went well: the exit status tells.")
+    @Flag(name: .shortAndLong, help: "Print nothing when all went well: the exit status says so.")
     var quiet = false
 
     func validate() throws {
@@ -107,8 +107,8 @@ struct OutputOptions: ParsableArguments {
         }
     }
 
-    /// What was done, in one sentence.
-    func tell(_ text: String, _ document: some Encodable) {
+    /// What was done, in one message.
+    func report(_ text: String, _ document: some Encodable) {
         show(document) { style in [style.paint(text, .plain)] }
     }
 

@@ -121,7 +121,7 @@ struct PlayCommand: AsyncParsableCommand {
         }
         if publisher != nil, allowClear {
             throw ValidationError(
-                "--publisher cannot hold with --allow-clear, since nobody signs what is clear: leave one out.")
+                "--publisher cannot hold with --allow-clear, since what is clear is not signed: leave one out.")
         }
         if publisher != nil, keyless {
             throw ValidationError("--publisher cannot hold with --keyless, which opens nothing: leave one out.")
@@ -150,7 +150,7 @@ struct PlayCommand: AsyncParsableCommand {
                                     verdictReason: statistics.verdictReason, age: statistics.age,
                                     publisher: statistics.publisher)))
                     } else {
-                        progress.update(Self.sentence(statistics))
+                        progress.update(Self.message(statistics))
                     }
                 })
         } catch {
@@ -218,7 +218,7 @@ struct PlayCommand: AsyncParsableCommand {
         }
     }
 
-    /// Whoever was told to end does not wait for a reader that has stopped reading.
+    /// Whoever was asked to end does not wait for a reader that has stopped reading.
     private static func hasRoom(_ descriptor: CInt) -> Bool {
         var wait = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
         return poll(&wait, 1, 500) != 0
@@ -266,11 +266,11 @@ struct PlayCommand: AsyncParsableCommand {
         while !isJSON, !Task.isCancelled {
             try? await Task.sleep(for: .seconds(1))
             if Task.isCancelled { return }
-            progress.update(sentence(await viewer.report()))
+            progress.update(message(await viewer.report()))
         }
     }
 
-    private static func sentence(_ statistics: ViewerStatistics) -> String {
+    private static func message(_ statistics: ViewerStatistics) -> String {
         let reason = statistics.reason.map { ": \($0)" } ?? ""
         return switch statistics.state {
         case .connecting: "connecting"

@@ -63,7 +63,7 @@ struct RelayAPIClient {
             throw Self.failure(error)
         }
         guard (200..<300).contains(response.status) else { throw Self.failure(response) }
-        guard let document = try? JSONDecoder().decode(type, from: Data(response.body)) else { throw Self.stranger }
+        guard let document = try? JSONDecoder().decode(type, from: Data(response.body)) else { throw Self.notARelay }
         return document
     }
 
@@ -78,7 +78,7 @@ struct RelayAPIClient {
             for try await bytes in http.stream(request) {
                 for byte in bytes {
                     if byte != UInt8(ascii: "\n") {
-                        guard line.count < Self.maxEventLength else { throw Self.stranger }
+                        guard line.count < Self.maxEventLength else { throw Self.notARelay }
                         line.append(byte)
                         continue
                     }
@@ -96,11 +96,11 @@ struct RelayAPIClient {
         } catch let failure as CommandFailure {
             throw failure
         } catch {
-            throw Self.stranger
+            throw Self.notARelay
         }
     }
 
-    /// "app/name" as it stands in a path: slashes divide, everything else that a URL gives a meaning is encoded, dots
+    /// "app/name" as it is written in a path: slashes divide, everything else that a URL gives a meaning is encoded, dots
     /// as well.
     static func path(ofStream stream: String) -> String {
         // A client would take a lone dot, or two, for a step.
@@ -109,7 +109,7 @@ struct RelayAPIClient {
 
     private static let what = "the relay cannot be asked"
 
-    private static var stranger: CommandFailure {
+    private static var notARelay: CommandFailure {
         CommandFailure(
             what: what, why: "what answers is not the API of a relay",
             hint: "name the address of relay_server.api_listen: --api http://127.0.0.1:1985", status: .failed)
@@ -132,7 +132,7 @@ struct RelayAPIClient {
 
     private static func failure(_ response: HTTPResponse) -> CommandFailure {
         guard let problem = try? JSONDecoder().decode(RelayProblem.self, from: Data(response.body)) else {
-            return stranger
+            return notARelay
         }
         let status: ExitStatus =
             switch response.status {

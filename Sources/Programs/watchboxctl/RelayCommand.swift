@@ -22,13 +22,13 @@ struct RelayTestCommand: AsyncParsableCommand {
         commandName: "test",
         abstract: "Say what a relay does to an encrypted stream, before a camera depends on it.",
         discussion: """
-            Publishes three seconds of random bytes, sealed under a key that nobody has, and plays them back twice.
+            Publishes three seconds of random bytes, sealed under a key that no one has, and plays them back twice.
 
               watchboxctl relay test rtmp://127.0.0.1:1935/live
               watchboxctl relay test --url-file relay.url
             """)
 
-    @Argument(help: "rtmp://host/app, or with a stream name that nobody is using.")
+    @Argument(help: "rtmp://host/app, or with a stream name that is not in use.")
     var url: String?
 
     @Option(help: "File that holds the URL, when it is a secret.")

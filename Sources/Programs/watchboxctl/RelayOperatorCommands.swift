@@ -49,7 +49,7 @@ struct RelayStreamsCommand: AsyncParsableCommand {
         let table = Table(
             [
                 .init("STREAM", isIdentifier: true), .init("PUBLISHED"), .init("PLAYERS", .right),
-                .init("RECEIVED", .right), .init("PICTURES", .right), .init("DROPPED", .right),
+                .init("RECEIVED", .right), .init("FRAMES", .right), .init("DROPPED", .right),
             ],
             rows: document.statistics.streams.map { stream in
                 [
@@ -93,7 +93,7 @@ struct RelayKickCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "kick", abstract: "End one connection of the relay on this machine, or the publisher of a stream.",
         discussion: """
-            It is told, and may come back: to keep it away, change its key.
+            It is notified, and may come back: to keep it away, change its key.
 
               watchboxctl relay kick 17
               watchboxctl relay kick live/door
@@ -125,7 +125,7 @@ struct RelayDrainCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "drain", abstract: "Take the relay on this machine out of service.",
         discussion: """
-            It takes nobody any more. Cameras of ours move at once, to the relay of --to or to the same address; what cannot be \
+            It accepts no clients any more. Cameras of ours move at once, to the relay of --to or to the same address; what cannot be \
             asked to move is closed after --seconds. It stays out of service until it is started again.
 
               watchboxctl relay drain --to rtmp://relay2.example.net/live --yes
@@ -149,7 +149,7 @@ struct RelayDrainCommand: AsyncParsableCommand {
 
     func run() async throws {
         try Question.confirm(
-            "Take the relay out of service? It takes nobody until it is started again.", flag: "--yes",
+            "Take the relay out of service? It accepts no clients until it is started again.", flag: "--yes",
             isConfirmed: yes)
         let request = RelayDrainRequest(to: to, seconds: seconds)
         let document = try await options.client().send(

@@ -12,19 +12,19 @@ enum RelayTargets {
     }
 
     /// What is named changes, the rest stays as it is; a relay that is not there yet begins.
-    static func merged(_ wanted: RelayRequest, with known: RelayDocument?) -> RelayRequest {
+    static func merged(_ requested: RelayRequest, with known: RelayDocument?) -> RelayRequest {
         RelayRequest(
-            url: wanted.url ?? known?.url,
-            certificateAuthorityFile: wanted.certificateAuthorityFile ?? known?.certificateAuthorityFile,
-            publicKeyPin: wanted.publicKeyPin ?? known?.publicKeyPin, profile: wanted.profile ?? known?.profile,
-            redirectHosts: wanted.redirectHosts ?? known?.redirectHosts)
+            url: requested.url ?? known?.url,
+            certificateAuthorityFile: requested.certificateAuthorityFile ?? known?.certificateAuthorityFile,
+            publicKeyPin: requested.publicKeyPin ?? known?.publicKeyPin, profile: requested.profile ?? known?.profile,
+            redirectHosts: requested.redirectHosts ?? known?.redirectHosts)
     }
 
     /// The secret first: with it in place the relay's definition is complete at once, and a relay may be nothing but a
     /// secret. Somebody else's change between our look and ours is refused, not lost.
     @discardableResult
     static func put(
-        _ name: String, _ wanted: RelayRequest, secret: String?, _ client: ControlClient
+        _ name: String, _ requested: RelayRequest, secret: String?, _ client: ControlClient
     ) async throws(CommandFailure) -> RelayDocument {
         let path = APIPath.relays(name)
         if let secret {
@@ -40,9 +40,9 @@ enum RelayTargets {
         } catch {
             guard error.status == .notFound else { throw error }
         }
-        if let known, wanted == RelayRequest() { return known }
+        if let known, requested == RelayRequest() { return known }
         return try await client.send(
-            .put, path, body: merged(wanted, with: known), ifMatch: tag, as: RelayDocument.self, or: what)
+            .put, path, body: merged(requested, with: known), ifMatch: tag, as: RelayDocument.self, or: what)
     }
 }
 
@@ -119,7 +119,7 @@ struct RelaySettingOptions: ParsableArguments {
     func put(_ name: String, _ output: OutputOptions, done: String) async throws {
         let secret = try Secret.given(file: secretFile)
         let document = try await RelayTargets.put(name, request, secret: secret, output.client)
-        output.tell("\(name): \(done).", document)
+        output.report("\(name): \(done).", document)
     }
 }
 
@@ -199,7 +199,7 @@ struct RelayRemoveCommand: AsyncParsableCommand {
         try Question.confirm(
             "Remove the relay \(name)? Cameras that publish there stop.", flag: "--yes", isConfirmed: yes)
         try await output.client.send(.delete, APIPath.relays(name), or: "\(name) was not removed")
-        output.tell("Removed \(name).", Done(object: "relay.\(name)", action: "removed"))
+        output.report("Removed \(name).", Done(object: "relay.\(name)", action: "removed"))
     }
 }
 
@@ -239,7 +239,7 @@ struct RelayUseCommand: AsyncParsableCommand {
         progress.clear()
         let rest =
             others == 0 ? "" : " \(Quantity.count(others, "other")) in files, which only their owner changes."
-        output.tell(
+        output.report(
             "\(Quantity.count(ids.count, "camera")) → \(name)." + rest,
             Done(object: "relay.\(name)", action: "used"))
     }

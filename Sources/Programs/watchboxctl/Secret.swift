@@ -59,7 +59,7 @@ enum Secret {
     private static func answer(_ prompt: String) throws(CommandFailure) -> String? {
         guard isatty(STDIN_FILENO) == 1 else {
             throw CommandFailure(
-                what: "there is nobody to ask", why: "standard input is not a terminal",
+                what: "the secret cannot be asked for", why: "standard input is not a terminal",
                 hint: "name a file that holds the secret, or - for standard input", status: .usage)
         }
         var before = termios()
@@ -104,7 +104,7 @@ enum Question {
         if isConfirmed { return }
         guard isatty(STDIN_FILENO) == 1 else {
             throw CommandFailure(
-                what: "nothing was changed", why: "there is nobody to ask, and this cannot be undone",
+                what: "nothing was changed", why: "there is no terminal to ask at, and this cannot be undone",
                 hint: "add \(flag)", status: .abortedByUser)
         }
         StandardError.write("\(text) [y/N] ")

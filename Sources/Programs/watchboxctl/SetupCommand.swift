@@ -124,10 +124,10 @@ struct SetupSteps {
     func importFile(_ path: String, replace: Bool, isConfirmed: Bool) async throws {
         let text = try ConfigurationText.read(path, what: "nothing was set up")
         let request = ImportRequest(toml: text, replace: true)
-        let wanted = try await ConfigurationText.take(request, isDryRun: true, client)
-        guard !wanted.changes.isEmpty else { return say("0/5 \(path): all of it is there") }
-        for line in ConfigurationView.lines(wanted, style: Style()) { say("    " + line) }
-        let lost = wanted.changes.filter { $0.kind != .added }.map(\.object)
+        let requested = try await ConfigurationText.take(request, isDryRun: true, client)
+        guard !requested.changes.isEmpty else { return say("0/5 \(path): all of it is there") }
+        for line in ConfigurationView.lines(requested, style: Style()) { say("    " + line) }
+        let lost = requested.changes.filter { $0.kind != .added }.map(\.object)
         if !lost.isEmpty, !replace, isConfirmed {
             throw CommandFailure(
                 what: "nothing was set up", why: "\(path) would replace \(lost.joined(separator: ", "))",
@@ -176,8 +176,8 @@ struct SetupSteps {
         var token = try Secret.given(file: tokenFile)
         if url == nil, known.url == nil, asks { url = Self.ask("Key access server, https://host/kas", default: nil) }
         if let url {
-            let wanted = KeyAccessDocument(url: url, certificateAuthorityFile: known.certificateAuthorityFile)
-            try await client.send(.put, APIPath.keyAccess(), body: wanted, ifMatch: tag, or: "the KAS was not set")
+            let requested = KeyAccessDocument(url: url, certificateAuthorityFile: known.certificateAuthorityFile)
+            try await client.send(.put, APIPath.keyAccess(), body: requested, ifMatch: tag, or: "the KAS was not set")
         }
         guard let set = url ?? known.url else { return say("3/5 KAS      MISSING: give --kas URL") }
         if token == nil, !known.hasToken, asks {

@@ -9,7 +9,7 @@ struct StatusCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "status", abstract: "One screen about the box: what is wrong, and the command that helps.",
         discussion: """
-            Ends with 3 when something is degraded, with 11 when all is well but a reboot is wanted. ACK is how long ago the \
+            Ends with 3 when something is degraded, with 11 when all is well but a reboot is required. ACK is how long ago the \
             relay's kernel last took bytes of the stream: that a viewer gets them, watchboxctl play shows alone.
 
               watchboxctl status
@@ -138,7 +138,7 @@ struct ExplainCommand: AsyncParsableCommand {
     func validate() throws {
         if json, format != .text { throw ValidationError("--json and --format \(format.rawValue) exclude each other.") }
         guard all == (code == nil) else { throw ValidationError("Name one code, or --all.") }
-        guard all || format == .text else { throw ValidationError("--format \(format.rawValue) wants --all.") }
+        guard all || format == .text else { throw ValidationError("--format \(format.rawValue) needs --all.") }
     }
 
     func run() async throws {

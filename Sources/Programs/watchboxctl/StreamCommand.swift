@@ -15,7 +15,7 @@ struct StreamCommand: AsyncParsableCommand {
     static func change(_ camera: CameraArgument, _ verb: String, _ done: String, _ output: OutputOptions) async throws {
         try await output.client.send(
             .post, APIPath.streams(camera.id, verb), or: "the stream of \(camera.id) was not changed")
-        output.tell("\(camera.id): \(done).", Done(object: "stream.\(camera.id)", action: done))
+        output.report("\(camera.id): \(done).", Done(object: "stream.\(camera.id)", action: done))
     }
 }
 
@@ -101,7 +101,7 @@ struct StreamTopCommand: AsyncParsableCommand {
         commandName: "top", abstract: "The streams' figures, again every second, until Ctrl-C.",
         discussion: """
             ACK is how long ago the relay's kernel last took bytes of the stream: that a viewer gets them, watchboxctl play \
-            shows alone. With --json one line for each second. A daemon that does not answer is told and asked again; with --count it \
+            shows alone. With --json one line for each second. A daemon that does not answer is reported and asked again; with --count it \
             ends the command.
 
               watchboxctl stream top

@@ -145,6 +145,6 @@ struct WaitCommand: AsyncParsableCommand {
                 return status.state == .ok ? nil : status.reason ?? "degraded"
             }
         }
-        output.tell("\(condition.rawValue)", Done(object: condition.rawValue, action: "holds"))
+        output.report("\(condition.rawValue)", Done(object: condition.rawValue, action: "holds"))
     }
 }

@@ -30,6 +30,6 @@ struct Watchboxctl: AsyncParsableCommand {
 
     static func main() async {
         await Program.run(
-            Watchboxctl.self, outputIsResult: true, advice: { NearestCommand.advice($0, of: Watchboxctl.self) })
+            Watchboxctl.self, outputIsResult: true, hint: { NearestCommand.hint($0, of: Watchboxctl.self) })
     }
 }

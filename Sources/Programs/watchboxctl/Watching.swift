@@ -14,7 +14,7 @@ enum Watching {
             } catch let failure as CommandFailure {
                 guard count == nil, isPassing(failure) else { throw failure }
                 clear(shown > 0, output)
-                tell(failure, output)
+                report(failure, output)
             }
             shown += 1
             if let count, shown >= count { return }
@@ -32,7 +32,7 @@ enum Watching {
         if isAgain, output.chosen == .table { StandardOutput.clear() }
     }
 
-    private static func tell(_ failure: CommandFailure, _ output: OutputOptions) {
+    private static func report(_ failure: CommandFailure, _ output: OutputOptions) {
         let line = "\(failure.what): \(failure.why); asked again".terminalSafe
         output.chosen == .table ? StandardOutput.writeLine(line) : StandardError.writeLine(line)
     }

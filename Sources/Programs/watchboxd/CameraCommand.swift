@@ -65,7 +65,7 @@ struct CameraCommand: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "What a network camera's certificate has to be; the first that it shows unless given.",
+            "Pin of the network camera's certificate; that of the first one shown unless given.",
             valueName: "sha256//…"))
     var pin: String?
 
@@ -194,7 +194,7 @@ struct CameraCommand: AsyncParsableCommand {
     private func publish() async throws {
         ProgramPages.release()
         var configuration = try settings()
-        // Under systemd the file stays as it was at the start; control tells what came since.
+        // Under systemd the file stays as it was at the start; control reports what changed since.
         var token: HeldAccessToken?
         if isUnit, case .file(let path) = configuration.kas.token {
             let held = HeldAccessToken(file: path)
@@ -212,7 +212,7 @@ struct CameraCommand: AsyncParsableCommand {
                 : try CameraService(
                     configuration: configuration, logger: logger,
                     mustEnd: { error in
-                        // The last words: nothing that could wait for a hung encoder may follow.
+                        // The last log lines: nothing that could wait for a hung encoder may follow.
                         logger.critical("\(error)", metadata: ["code": "\(error.code)"])
                         Notifier.environment.lastStatus(error.endLine)
                         CameraService.endProcess(error)

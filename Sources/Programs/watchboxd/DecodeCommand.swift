@@ -2,7 +2,7 @@ import ArgumentParser
 import Glibc
 import VideoCodec
 
-/// Started by camera processes, and lives as long as they want frames or audio of it.
+/// Started by camera processes, and lives as long as they need frames or audio from it.
 struct DecodeCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "decode", abstract: "Decode what a camera sent, in a sandbox.", shouldDisplay: false)

@@ -6,7 +6,7 @@ import VideoCodec
 /// Started by camera processes: an encoder that hangs hangs here, and is killed.
 struct EncoderProbeCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "encoder-probe", abstract: "Try out an encoder and print what came of it as JSON.",
+        commandName: "encoder-probe", abstract: "Try out an encoder and print the result as JSON.",
         shouldDisplay: false)
 
     @Option var encoder: String

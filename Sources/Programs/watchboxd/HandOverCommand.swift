@@ -22,7 +22,7 @@ struct HandOverCommand: AsyncParsableCommand {
 
     private static let prefix = "box_"
     /// Less than its unit may take (`TimeoutStartSec=`).
-    private static let patience = Duration.seconds(20)
+    private static let timeout = Duration.seconds(20)
 
     func run() async throws {
         let directory = CredentialDirectory.environment
@@ -34,7 +34,7 @@ struct HandOverCommand: AsyncParsableCommand {
             secrets[String(name.dropFirst(Self.prefix.count))] = text
         }
         guard !secrets.isEmpty else { return }
-        let deadline = ContinuousClock.now + Self.patience
+        let deadline = ContinuousClock.now + Self.timeout
         while true {
             do {
                 return try await ControlClient(socketPath: socket).send(

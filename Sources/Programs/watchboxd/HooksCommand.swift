@@ -10,7 +10,7 @@ import Systemd
 struct HooksCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "hooks",
-        abstract: "Tell those whom the configuration names what happens on the box.",
+        abstract: "Notify those whom the configuration names of what happens on the box.",
         discussion: """
             Runs as watchbox-hooks.service, which control starts when a hook is set. Follows control's events and posts \
             them; answers on hooks/hooks.sock how each hook stands.

@@ -13,7 +13,7 @@ struct KASCommand: AsyncParsableCommand {
         abstract: "Give the keys of streams to those who may have them.",
         discussion: """
             Makes its own keys in the state directory on first start. Serves plain HTTP on loopback only; anywhere else it \
-            wants a certificate. Tokens for boxes and viewers: watchboxctl kas token.
+            needs a certificate. Tokens for boxes and viewers: watchboxctl kas token.
 
               watchboxd kas --state /var/lib/watchbox/kas
               watchboxd kas --config /etc/watchbox/kas.json

@@ -2,7 +2,7 @@ import Console
 import Platform
 import Wire
 
-/// The publish key that a relay makes for itself when other machines reach it and nobody gave it any.
+/// The publish key that a relay makes for itself when other machines reach it and it was given none.
 enum MadePublishKey {
     /// The path of the file of keys in the state directory; it is made on the first call, with one key for all streams,
     /// for its owner's eyes only.

@@ -6,7 +6,7 @@ import FoundationEssentials
 import Logging
 import ServiceLifecycle
 
-/// `/metrics` on TCP while the configuration names an address: off unless an operator wants it. The address may change
+/// `/metrics` on TCP while the configuration names an address: off unless an operator asks for it. The address may change
 /// while the daemon runs.
 struct MetricsListener: Service {
     let settingsFile: String
@@ -22,12 +22,12 @@ struct MetricsListener: Service {
             var address: String?
             var server: Task<Void, Never>?
             while !Task.isCancelled {
-                let wanted = wantedAddress()
-                if wanted != address {
+                let configured = configuredAddress()
+                if configured != address {
                     server?.cancel()
                     await server?.value
-                    address = wanted
-                    server = wanted.flatMap { ListenAddress($0) }.map { address in
+                    address = configured
+                    server = configured.flatMap { ListenAddress($0) }.map { address in
                         Task { await serve(address) }
                     }
                 }
@@ -64,7 +64,7 @@ struct MetricsListener: Service {
     }
 
     /// Nil as well while there are no settings yet.
-    private func wantedAddress() -> String? {
+    private func configuredAddress() -> String? {
         guard let data = try? Data(contentsOf: URL(filePath: settingsFile)), data.count <= 1 << 20 else { return nil }
         return (try? JSONDecoder().decode(HealthServiceSettings.self, from: data))?.metricsListen
     }

@@ -12,7 +12,7 @@ import Wire
 struct RelayCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "relay",
-        abstract: "Pass streams on from publishers to players; sees no picture of a sealed one.",
+        abstract: "Pass streams on from publishers to players; sees no frame of a sealed one.",
         discussion: """
               watchboxd relay
               watchboxd relay --listen 0.0.0.0:443 --tls-certificate chain.pem --tls-key key.pem --publish-keys keys
@@ -62,7 +62,7 @@ struct RelayCommand: AsyncParsableCommand {
 
     @Option(
         help:
-            "File with the token of the API, 16 characters or more. Without it the API tells metrics and streams alone, on this machine alone."
+            "File with the token of the API, 16 characters or more. Without it the API serves metrics and streams alone, on this machine alone."
     )
     var apiToken: String?
 
@@ -192,7 +192,7 @@ struct RelayCommand: AsyncParsableCommand {
         let targets = listed + (inFile ?? [])
         guard targets.count <= ForwardTarget.maxCount else {
             throw Self.refused(
-                "it shall forward to \(targets.count) relays", hint: "name at most \(ForwardTarget.maxCount)")
+                "it is to forward to \(targets.count) relays", hint: "name at most \(ForwardTarget.maxCount)")
         }
         return targets
     }
@@ -221,7 +221,7 @@ struct RelayCommand: AsyncParsableCommand {
         if isLoopback || chosen.isOpen == true { return nil }
         guard let state = chosen.stateDirectory else {
             throw Self.refused(
-                "other machines reach it, and nobody says who may publish",
+                "other machines reach it, and nothing says who may publish",
                 hint: "give it a file of publish keys, or say that it is open")
         }
         return try MadePublishKey.file(in: state)

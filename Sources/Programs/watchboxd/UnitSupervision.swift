@@ -1,7 +1,7 @@
 import ServiceLifecycle
 import Systemd
 
-/// Tells systemd that a server lives, by asking it: the ping follows the answer, so that a hung one is restarted.
+/// Reports to systemd that a server lives, by asking it: the ping follows the answer, so that a hung one is restarted.
 struct UnitSupervision: Service {
     let notifier: Notifier
     /// Asks the server for one line about itself.

@@ -38,7 +38,7 @@ struct AMF0Decoder {
         case Marker.undefined:
             return .undefined
         case Marker.reference:
-            // Refers to an earlier object by number; nobody sends it in RTMP, so the target is not looked up.
+            // Refers to an earlier object by number; no known peer sends it in RTMP, so the target is not looked up.
             try reader.skip(2)
             return .unsupported(marker: marker)
         case Marker.ecmaArray:

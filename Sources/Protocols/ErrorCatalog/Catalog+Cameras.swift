@@ -83,7 +83,7 @@ extension Catalog {
         CatalogEntry(
             code: .cameraUnreachable, title: "A network camera cannot be reached",
             cause:
-                "Nobody answers at its address: switched off, another address, another network, or the port is wrong.",
+                "Nothing answers at its address: switched off, another address, another network, or the port is wrong.",
             selfHealing:
                 "Tries again after 1 s, then less often up to once a minute; at once when the camera announces itself.",
             hint: "Check power and cable of the camera; see what is there: watchboxctl discover", severity: .error,
@@ -163,7 +163,7 @@ extension Catalog {
             hint: "Set the key frame distance (GOP) in the camera to 1 or 2 seconds", severity: .error,
             messageID: "b2ac0fbf4f524062998bc27cc80b6d82"),
         CatalogEntry(
-            code: .streamFrozen, title: "A network camera's stream stopped though its connection stands",
+            code: .streamFrozen, title: "A network camera's stream stopped though its connection is open",
             cause: "The camera's own encoder hangs, or the network in between drops everything.",
             selfHealing: "Connects again within 8 s, then less and less often.",
             hint: "Nothing to do once; if it repeats, restart the camera and look for new firmware", severity: .warning,
@@ -193,7 +193,7 @@ extension Catalog {
             selfHealing:
                 "Stays with the address that is known, and sends no login to the other one. Goes there by itself once the camera's known key is shown there.",
             hint:
-                "If you have put another device in its place, run: watchboxctl camera edit ID --accept-device; if the camera was moved, run: watchboxctl camera edit ID --accept-move ADDRESS, with the address that the status tells; else look for the device at that address",
+                "If you have put another device in its place, run: watchboxctl camera edit ID --accept-device; if the camera was moved, run: watchboxctl camera edit ID --accept-move ADDRESS, with the address that the status shows; else look for the device at that address",
             severity: .warning,
             messageID: "da4f116a51e84d0b8f6d3ba4640e29c0"),
         CatalogEntry(
@@ -245,7 +245,7 @@ extension Catalog {
         CatalogEntry(
             code: .formatRefused, title: "The camera refuses size, rate or pixel format",
             cause: "The settings ask for what this camera does not have, or for more than its bus carries.",
-            selfHealing: "Tries again; nothing is published in a form that nobody asked for.",
+            selfHealing: "Tries again; nothing is published in a form that was not asked for.",
             hint: "See what it offers: watchboxctl discover; then: watchboxctl camera edit ID", severity: .error,
             messageID: "9296da7f3c8b4be1bb7bbf106300ad10"),
         CatalogEntry(

@@ -43,7 +43,7 @@ extension Catalog {
         CatalogEntry(
             code: .lastGoodInUse, title: "The box runs with its last good configuration",
             cause: "The files in /etc/watchbox were not valid when the box read them.",
-            selfHealing: "Keeps every camera running as before; reads the files again when it is told to.",
+            selfHealing: "Keeps every camera running as before; reads the files again when asked to.",
             hint: "Run: watchboxctl config validate", severity: .warning,
             messageID: "68d3705797a86cb1047db8c2b7a8912d"),
         CatalogEntry(
@@ -53,7 +53,7 @@ extension Catalog {
             hint: "Edit the file that the message names, then run: watchboxctl config apply", severity: .error,
             messageID: "e18ead32b53e40fb73d93a3c91b089f7"),
         CatalogEntry(
-            code: .unconfirmedApply, title: "A change was taken back because nobody confirmed it",
+            code: .unconfirmedApply, title: "A change was taken back because it was not confirmed",
             cause:
                 "config apply --confirm was not followed by config confirm in time, so that a change which cuts the network off heals itself.",
             selfHealing: "Went back to the generation before.",

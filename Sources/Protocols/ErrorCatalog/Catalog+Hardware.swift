@@ -66,7 +66,7 @@ extension Catalog {
         CatalogEntry(
             code: .budgetSpent, title: "A recovery step is used up for now",
             cause: "The same fault came back too often.",
-            selfHealing: "Waits for its budget, and tells it here instead of flapping silently.",
+            selfHealing: "Waits for its budget, and reports it here instead of flapping silently.",
             hint: "Find the cause: watchboxctl health events", severity: .error,
             messageID: "c2029f7c3ddb565ad52f1ac6bdf94355"),
         CatalogEntry(

@@ -69,7 +69,7 @@ extension Catalog {
             code: .hookUnreachable, title: "A hook's receiver does not take messages",
             cause: "It is down, it answers with an error of its own, or the network to it is down.",
             selfHealing:
-                "Tries again with growing pauses of up to 5 minutes; keeps the newest 64 events of the last 24 hours, and tells how many more there were.",
+                "Tries again with growing pauses of up to 5 minutes; keeps the newest 64 events of the last 24 hours, and reports how many more there were.",
             hint: "Run: watchboxctl hook test NAME", severity: .warning,
             messageID: "3baea7b5af737296db632cb93aa9a227"),
         CatalogEntry(

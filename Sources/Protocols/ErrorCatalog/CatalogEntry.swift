@@ -1,4 +1,4 @@
-/// What WatchBox tells of one fault, wherever it is told: `watchboxctl explain`, the journal's catalog, the
+/// What WatchBox says about one fault, wherever it is reported: `watchboxctl explain`, the journal's catalog, the
 /// documentation.
 public struct CatalogEntry: Equatable, Sendable {
     public enum Severity: String, Codable, Sendable, CaseIterable {

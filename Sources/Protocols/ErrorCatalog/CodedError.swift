@@ -3,9 +3,9 @@ public struct CodedError: Error, Equatable, Sendable, CustomStringConvertible {
     public var code: ErrorCode
     /// What happened, in this case; never a secret.
     public var what: String
-    /// Why; nil for the catalog's words.
+    /// Why; nil for the catalog's text.
     public var why: String?
-    /// What to do next; nil for the catalog's words.
+    /// What to do next; nil for the catalog's text.
     public var hint: String?
     /// The camera, relay or file that it is about.
     public var object: String?

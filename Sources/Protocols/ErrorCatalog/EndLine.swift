@@ -1,6 +1,6 @@
 internal import Wire
 
-/// What a process leaves with systemd (`STATUS=`) when it cannot go on: the words outlive it, until its unit is started
+/// What a process leaves with systemd (`STATUS=`) when it cannot go on: the text outlives it, until its unit is started
 /// again, and whoever may look at the unit learns why it ended instead of a number.
 extension CodedError {
     /// Before the code, so that no other status is taken for the reason of an end.
@@ -19,7 +19,7 @@ extension CodedError {
 
     /// Reads `endLine`, which any process may have written as it likes.
     ///
-    /// - Returns: nil for a text that is no such line, or has a code that the catalog does not know. What and why are
+    /// - Returns: nil for a string that is not such a line, or has a code that the catalog does not know. What and why are
     ///   in `what`.
     public init?(endLine: String) {
         guard endLine.utf8.count <= 1024, endLine.hasPrefix(Self.endMark) else { return nil }

@@ -9,7 +9,7 @@ internal import Wire
 /// Nothing is escaped: units with a length before them may hold any bytes. Whoever writes start codes instead would cut
 /// a unit where its bytes look like one, and cannot show a sealed frame anyway.
 public enum NALWrapper {
-    /// What a payload holds, as far as its lengths tell.
+    /// What a payload holds, as far as its lengths show.
     public enum Form: Equatable, Sendable {
         /// An item, or nothing that anybody knows.
         case item
@@ -38,7 +38,7 @@ public enum NALWrapper {
         bytes += header
     }
 
-    /// Tells by the lengths alone; anything may come in.
+    /// Decides by the lengths alone; anything may come in.
     public static func form(of payload: ArraySlice<UInt8>, codec: VideoCodec) -> Form {
         let count = byteCount(codec)
         let item = payload.dropFirst(count)

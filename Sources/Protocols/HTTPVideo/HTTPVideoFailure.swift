@@ -27,7 +27,7 @@ extension HTTPVideoFailure: CustomStringConvertible {
                 ? "the address answers with a web page (\(type.isEmpty ? "text" : type)) and not with frames"
                 : "the address answers with \(type.isEmpty ? "something unknown" : type), "
                     + "and neither with a stream of JPEG images nor with a frame"
-        case .tooManyRedirects(let limit): "the camera sends on more than \(limit) times"
+        case .tooManyRedirects(let limit): "the camera redirects more than \(limit) times"
         }
     }
 }

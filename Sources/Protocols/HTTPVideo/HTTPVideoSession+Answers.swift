@@ -125,14 +125,14 @@ extension HTTPVideoSession {
             body = BodyReader(head, isStream: false)
             beginPicture(&actions)
         } else if ["", "application/octet-stream", "image/*", "video/mjpeg", "video/x-motion-jpeg"].contains(essence) {
-            // What it is its first bytes tell.
+            // Its first bytes show what it is.
             body = BodyReader(head, isStream: false)
             step = .unknownBody
         } else {
             noFrames(essence, &actions)
             return
         }
-        // A length of nothing: there are no bytes that would tell it.
+        // A length of nothing: there are no bytes that would show it.
         if body?.isOver == true { bodyEnded(at: now, &actions) }
     }
 

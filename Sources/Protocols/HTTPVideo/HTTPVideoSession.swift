@@ -1,7 +1,7 @@
 public import RTSP
 
 /// A viewer's side of a camera that sends JPEG images over HTTP: as the parts of one answer without an end
-/// (`multipart/x-mixed-replace`), or one frame an answer, asked for again and again. Which of them, the answer tells.
+/// (`multipart/x-mixed-replace`), or one frame an answer, asked for again and again. The answer shows which of them.
 ///
 /// Its duties:
 /// 1. the request, and the login: the strongest scheme that camera and settings allow, answered once;
@@ -66,7 +66,7 @@ public struct HTTPVideoSession: Sendable {
         case write([UInt8])
         /// Close the connection and make a new one to `place`, then call `connected`.
         case reconnect
-        /// Close the connection: nothing of it is wanted.
+        /// Close the connection: nothing of it is needed.
         case close
         /// The camera is about to send frames; again when it does so in the other way from now on.
         ///
@@ -124,7 +124,7 @@ public struct HTTPVideoSession: Sendable {
     var isReusable = false
     /// It has answered one before this request.
     var isReused = false
-    /// What came of a head, or of a body's beginning.
+    /// The result of a head, or of a body's beginning.
     var pending: [UInt8] = []
     /// Bytes of this connection that are done with.
     var position = 0
@@ -134,7 +134,7 @@ public struct HTTPVideoSession: Sendable {
     var last: (bytes: [UInt8], at: UInt64)?
     /// Cut off, one after the other.
     var cut = 0
-    /// Whether each frame is asked for, as was told; nil: nothing was.
+    /// Whether each frame is asked for, as was reported; nil: nothing was.
     var isPolled: Bool?
     var isPlaying: Bool { isPolled != nil }
     /// Of this answer.
@@ -163,7 +163,7 @@ public struct HTTPVideoSession: Sendable {
     /// Nothing happens any more.
     public var isOver: Bool { step == .over }
 
-    /// When `ticked` has to be called at the latest; nil while nothing is waited for but the camera's next bytes.
+    /// When `ticked` must be called at the latest; nil while nothing is waited for but the camera's next bytes.
     public var nextDeadline: UInt64? {
         switch step {
         case .idle, .over, .stream: nil
@@ -175,7 +175,7 @@ public struct HTTPVideoSession: Sendable {
 
     // MARK: Inputs
 
-    /// The transport (with its TLS) stands.
+    /// The transport (with its TLS) is established.
     public mutating func connected(at now: UInt64) -> [Action] {
         guard step == .idle else { return [] }
         isReused = false

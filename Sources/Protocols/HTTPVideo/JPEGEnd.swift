@@ -5,13 +5,13 @@ struct JPEGEnd: Equatable, Sendable {
     enum State: Equatable, Sendable {
         /// The two bytes of a marker come next.
         case marker
-        /// Coded samples, up to the next marker that is none of theirs.
+        /// Entropy-coded data, up to the next marker that is not part of it.
         case scan
         /// The bytes before this place are the frame.
         case done(Int)
         /// Another frame begins at this place: the rest of this one is missing.
         case cut(Int)
-        /// What stands there is no JPEG that is known.
+        /// What is there is not a known kind of JPEG.
         case lost
     }
 

@@ -110,7 +110,7 @@ struct MultipartReader: Sendable {
     mutating func ended() -> [UInt8]? {
         guard case .frame = state, let length, length <= unread else { return nil }
         var frames: [[UInt8]] = []
-        finish(at: start + length, &frames, isTold: true)
+        finish(at: start + length, &frames, isReported: true)
         return frames.first
     }
 
@@ -251,24 +251,24 @@ struct MultipartReader: Sendable {
             try beginPicture(at: start + size, length: nil)
             return true
         case .lost where length == nil && boundary.core.isEmpty:
-            // Nothing tells where it ends.
+            // Nothing shows where it ends.
             try giveUp(isOrderly: false)
             return true
         case .lost:
             // What its length says is as good as the rest of it.
             if let length, let found = findBoundary(), found <= start + length {
-                finish(at: found, &frames, isTold: found == start + length)
+                finish(at: found, &frames, isReported: found == start + length)
                 return true
             }
         case .marker, .scan: break
         }
         if isEnd {
-            finish(at: limit, &frames, isTold: false)
+            finish(at: limit, &frames, isReported: false)
             return true
         }
         if let length, unread >= length {
             switch boundary.follows(buffer, at: start + length, needsBreak: false) {
-            case true?: finish(at: start + length, &frames, isTold: true)
+            case true?: finish(at: start + length, &frames, isReported: true)
             case false?:
                 self.length = nil
                 doubted = max(doubted, passed + length)
@@ -294,7 +294,7 @@ struct MultipartReader: Sendable {
         let blanks = buffer[start...].prefix { $0 == 0x0D || $0 == 0x0A }.count
         if blanks > 0 {
             try drop(to: start + blanks)
-            // Whether they were counted nobody knows.
+            // Whether they were counted is unknown.
             length = nil
         }
         let beginning = JPEGEnd.beginning
@@ -311,7 +311,7 @@ struct MultipartReader: Sendable {
         state = .between
         let reached = passed + end.position
         if buffer[start...].starts(with: JPEGEnd.beginning) {
-            // Where it ends nobody knows.
+            // Where it ends is unknown.
             try broke(upTo: Self.maxFrameBytes)
             // Not the beginning of the same frame again. What one seemed to hold is looked at for another, once.
             try drop(to: start + (passed < doubted ? min(end.position, unread) : 1))
@@ -352,8 +352,8 @@ struct MultipartReader: Sendable {
 
     /// The part ends here, and the frame did not say so.
     ///
-    /// - Parameter isTold: by its length.
-    private mutating func finish(at place: Int, _ frames: inout [[UInt8]], isTold: Bool) {
+    /// - Parameter isReported: by its length.
+    private mutating func finish(at place: Int, _ frames: inout [[UInt8]], isReported: Bool) {
         var last = place
         while last > start, buffer[last - 1] == 0 || buffer[last - 1] == 0x0D || buffer[last - 1] == 0x0A { last -= 1 }
         work &+= place - last
@@ -362,10 +362,10 @@ struct MultipartReader: Sendable {
             return
         }
         // Some cameras never send the mark; what is cut off once lacks it as well.
-        if end.hasScan, !isTold { endless += 1 }
-        if end.hasScan, isTold || endless > Self.maxEndless {
+        if end.hasScan, !isReported { endless += 1 }
+        if end.hasScan, isReported || endless > Self.maxEndless {
             add(buffer[start..<place] + [0xFF, 0xD9], &frames)
-            beganAnew()
+            restarted()
         } else {
             damaged += 1
         }
@@ -376,12 +376,12 @@ struct MultipartReader: Sendable {
     private mutating func deliver(_ place: Int, _ frames: inout [[UInt8]]) {
         add(buffer[start..<place], &frames)
         endless = 0
-        beganAnew()
+        restarted()
         isOrderly = true
         leave(place)
     }
 
-    private mutating func beganAnew() {
+    private mutating func restarted() {
         gap = 0
         broken = 0
     }

@@ -37,7 +37,7 @@ struct PartBoundary: Equatable, Sendable {
 
     /// Whether one stands at this place, behind a line break or none.
     ///
-    /// - Parameter needsBreak: there has to be one.
+    /// - Parameter needsBreak: there must be one.
     /// - Returns: nil when there are too few bytes to tell.
     func follows(_ bytes: [UInt8], at place: Int, needsBreak: Bool) -> Bool? {
         var index = place

@@ -29,7 +29,7 @@ struct PartHeaders: Equatable, Sendable {
             length = number.flatMap { $0 > 0 && $0 <= MultipartReader.maxFrameBytes ? $0 : nil }
         case "content-type":
             type = CameraText.printable(value, limit: 32)
-            // Whether it is one its first bytes tell.
+            // Its first bytes show whether it is one.
             isPicture = ["image/", "application/octet-stream"].contains { value.hasPrefix($0) } || value.isEmpty
         default: break
         }

@@ -148,7 +148,7 @@ public struct AccessTokenRules: Sendable {
         self.audience = audience
     }
 
-    /// What is wrong; the words reach the client.
+    /// What is wrong; the text reaches the client.
     public enum Fault: String, Error, Equatable, Sendable {
         case expired = "The access token is expired."
         case notYetValid = "The access token is not valid yet."

@@ -2,11 +2,11 @@
 /// that it made it (docs/ref/wire-format.md, "A registration").
 ///
 /// The proof is an HMAC under a key that follows from the DEK, which the KAS derives from the header anyway. So a header
-/// that somebody took from a relay registers for nobody else; and the KAS learns which of its keys the header is for.
+/// that was taken from a relay cannot be registered by anyone else; and the KAS learns which of its keys the header is for.
 public struct CollectionRegistration: Codable, Equatable, Sendable {
     public static let path = "/watchbox/v1/collections"
 
-    /// How far `issuedAt` may be from the KAS's clock, in milliseconds. A refusal for that reason tells the KAS's time.
+    /// How far `issuedAt` may be from the KAS's clock, in milliseconds. A refusal for that reason states the KAS's time.
     public static let tolerance: Int64 = 300_000
     /// HTTP header of every answer of the registration: the KAS's time, Unix milliseconds. For cameras without a clock.
     public static let timeHeader = "WatchBox-Time"
@@ -51,7 +51,7 @@ public struct CollectionRegistration: Codable, Equatable, Sendable {
     }
 }
 
-/// What the service keeps of a registration, and tells the publisher and a viewer that asks (`GET …/collections/HASH`).
+/// What the service keeps of a registration, and reports to the publisher and a viewer that asks (`GET …/collections/HASH`).
 public struct CollectionReceipt: Codable, Equatable, Sendable {
     public var stream: String
     /// SHA-256 of the header, lower-case hexadecimal.

@@ -4,7 +4,7 @@ internal import Wire
 ///
 /// The proof of a registration shows that its sender made the header, its token that he may publish the stream; both can
 /// be in the hands of a thief who has the token. The device key is on the box alone. The statement holds nothing that a
-/// viewer does not know or is not told, so that he verifies it himself.
+/// viewer does not know or is not given, so that he verifies it himself.
 ///
 /// The key that signs is the device's, or one for a single stream that the device's vouches for: a camera's process signs
 /// for its own stream and for no other.
@@ -12,7 +12,7 @@ public struct DeviceSignature: Codable, Equatable, Sendable {
     public static let keyByteCount = 33
     public static let signatureByteCount = 64
 
-    /// The device's word for a key that signs one stream.
+    /// The device's voucher for a key that signs one stream.
     public struct Delegation: Codable, Equatable, Sendable {
         /// The device key: base64 of a compressed P-256 point.
         public var device: String
@@ -97,7 +97,7 @@ public struct DeviceSignature: Codable, Equatable, Sendable {
     }
 }
 
-/// What a KAS keeps of a signed registration, and tells viewers that ask.
+/// What a KAS keeps of a signed registration, and reports to viewers that ask.
 public struct PublisherSignature: Codable, Equatable, Sendable {
     /// `issuedAt` of the registration, which the signature covers; Unix milliseconds.
     public var signedAt: Int64

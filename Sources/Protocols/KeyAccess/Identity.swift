@@ -1,7 +1,7 @@
-/// Who a token names: issuer and subject together, compared as bytes. "alice" of one issuer is nobody at another.
+/// Who a token names: issuer and subject together, compared as bytes. "alice" of one issuer is unknown at another.
 public struct Identity: Sendable {
     /// How policies (`dissem`), rules, registrations and audit lines write it: the subject alone when it comes from the
-    /// default issuer, else `ISSUER SUBJECT` with one space. No two identities share a text.
+    /// default issuer, else `ISSUER SUBJECT` with one space. No two identities share a string.
     public let text: String
     private let qualified: String
 

@@ -10,7 +10,7 @@ public struct RequestTokenRules: Sendable {
 
     public init() {}
 
-    /// What is wrong; the words reach the client.
+    /// What is wrong; the text reaches the client.
     public enum Fault: String, Error, Equatable, Sendable {
         case missingTimes = "The request token lacks iat or exp."
         case expired = "The request token is expired."

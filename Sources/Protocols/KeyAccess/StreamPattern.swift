@@ -4,7 +4,7 @@ public struct StreamPattern: Hashable, Sendable {
 
     /// Longest name and pattern, in bytes.
     public static let maximumLength = 256
-    /// Matches every stream, and also what has no stream (a header that nobody registered).
+    /// Matches every stream, and also what has no stream (a header that was not registered).
     public static let any = StreamPattern("*")
 
     public init(_ text: String) {

@@ -16,10 +16,10 @@ public struct AVCSequenceParameterSet: Equatable, Sendable {
     /// Pixels after cropping.
     public var width: Int
     public var height: Int
-    /// False when pictures may be encoded as fields.
+    /// False when frames may be encoded as fields.
     public var isProgressive: Bool
     public var maximumReferenceFrames: Int
-    /// Pictures per second by the VUI; nil when it does not say, or cannot be read.
+    /// Frames per second by the VUI; nil when it does not say, or cannot be read.
     public var frameRate: Double?
 
     /// Parses a whole NAL unit, with its header byte and with emulation prevention.

@@ -1,4 +1,4 @@
-/// One coded picture or one encoded audio frame, with all that the way from camera to viewer needs to know of it.
+/// One encoded video or audio frame, with all that the way from camera to viewer needs to know of it.
 public struct AccessUnit: Equatable, Sendable {
     public enum Track: Hashable, Sendable {
         case video(VideoCodec)

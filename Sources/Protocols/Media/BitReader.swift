@@ -14,7 +14,7 @@ struct BitReader: Sendable {
         end = bytes.count * 8
     }
 
-    /// Takes a NAL unit as it stands in a stream.
+    /// Takes a NAL unit as it is in a stream.
     init(nalUnit: ArraySlice<UInt8>) {
         self.init(BitReader.rbsp(of: nalUnit))
     }

@@ -19,7 +19,7 @@ public struct HEVCConfigurationRecord: Equatable, Sendable {
     public var chromaFormat: Int
     public var lumaBitDepth: Int
     public var chromaBitDepth: Int
-    /// Pictures in 256 seconds; 0 says nothing.
+    /// Frames in 256 seconds; 0 says nothing.
     public var averageFrameRate: UInt16
     /// 0…3; 0 says nothing.
     public var constantFrameRate: UInt8

@@ -6,7 +6,7 @@ public struct HEVCVideoParameterSet: Equatable, Sendable {
     /// 1…7.
     public var temporalLayers: Int
     public var temporalIDIsNested: Bool
-    /// Pictures per second; nil when the set does not say.
+    /// Frames per second; nil when the set does not say.
     public var frameRate: Double?
 
     /// Parses a whole NAL unit of the base layer, with its two header bytes and with emulation prevention.

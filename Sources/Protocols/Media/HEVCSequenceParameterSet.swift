@@ -16,7 +16,7 @@ public struct HEVCSequenceParameterSet: Equatable, Sendable {
     /// Pixels within the conformance window.
     public var width: Int
     public var height: Int
-    /// Pictures per second by the VUI; nil when it does not say, or cannot be read.
+    /// Frames per second by the VUI; nil when it does not say, or cannot be read.
     public var frameRate: Double?
 
     /// Parses a whole NAL unit of the base layer, with its two header bytes and with emulation prevention.

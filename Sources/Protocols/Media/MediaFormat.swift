@@ -8,13 +8,13 @@ public enum AudioCodec: String, Hashable, Sendable, CaseIterable {
     case aac
 }
 
-/// What a decoder must know before the first picture.
+/// What a decoder must know before the first frame.
 public struct VideoFormat: Equatable, Sendable {
     public var codec: VideoCodec
     /// Pixels, as shown (after cropping).
     public var width: Int
     public var height: Int
-    /// Pictures per second; nil when the source does not say.
+    /// Frames per second; nil when the source does not say.
     public var frameRate: Double?
     /// AVCDecoderConfigurationRecord or HEVCDecoderConfigurationRecord with 4-byte NAL unit lengths (ISO/IEC 14496-15).
     public var configurationRecord: [UInt8]

@@ -9,12 +9,12 @@ public protocol MediaSource: AnyObject, Sendable {
     /// From any thread; `run` returns within 200 ms.
     func stop()
 
-    /// Asks for a picture that a decoder can begin with, as soon as the source can make one. A source that passes
-    /// coded pictures through cannot, and ignores it. From any thread.
+    /// Asks for a frame that a decoder can begin with, as soon as the source can make one. A source that passes
+    /// encoded frames through cannot, and ignores it. From any thread.
     func requestKeyFrame()
 }
 
-/// Why a source ended before its time, in the words that a person sees.
+/// Why a source ended before its time, as the text that a person sees.
 public struct MediaSourceError: Error, Equatable, Sendable, CustomStringConvertible {
     /// What happened: "cannot open clip.mp4".
     public var what: String

@@ -1,11 +1,11 @@
 extension VideoCodec {
-    /// So many pictures after a recovery point they have to be right: 10 s at 30 a second. Later is too late to begin
+    /// So many pictures after a recovery point they must be right: 10 s at 30 a second. Later is too late to begin
     /// there.
     public static let maxRecoveryTime = 300
 
     /// Whether supplemental enhancement information says that pictures are right again `maxRecoveryTime` pictures after
     /// this one at the latest, though it is not a key frame (recovery point, ITU-T H.264 §D.2.8, H.265 §D.3.8). Streams
-    /// with intra refresh have no other place where a decoder can begin. One with broken_link_flag is none: what refers
+    /// with intra refresh have no other place where a decoder can begin. One with broken_link_flag does not count: what refers
     /// to pictures before it may show anything.
     ///
     /// - Parameter unit: a whole NAL unit, with its header and with emulation prevention. What cannot be read says

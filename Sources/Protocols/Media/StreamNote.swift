@@ -12,7 +12,7 @@ public struct StreamNote: Equatable, Sendable {
         case unset
         /// The publisher's own clock.
         case system(Int64)
-        /// What the key access server told the publisher.
+        /// What the key access server reported to the publisher.
         case keyAccess(Int64)
 
         public var milliseconds: Int64? {
@@ -48,7 +48,7 @@ public struct StreamNote: Equatable, Sendable {
         self.predecessor = predecessor
     }
 
-    /// Tells notes from other user data: a UUID of our own (RFC 9562, version 4).
+    /// Distinguishes notes from other user data: a UUID of our own (RFC 9562, version 4).
     public static let identifier: [UInt8] = [
         0x6b, 0x1d, 0x0f, 0x52, 0x93, 0xc4, 0x4e, 0x8a, 0xb7, 0x25, 0xd8, 0x3e, 0x61, 0xfa, 0x0c, 0x97,
     ]

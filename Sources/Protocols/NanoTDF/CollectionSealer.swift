@@ -25,7 +25,7 @@ public final class CollectionSealer: Sendable {
     public let header: NanoTDFHeader
     /// `header` on the wire; queue it before the first item.
     public let headerBytes: [UInt8]
-    /// SHA-256 of `headerBytes`: what an opener and a KAS tell collections apart by.
+    /// SHA-256 of `headerBytes`: how an opener and a KAS identify collections.
     public let headerHash: [UInt8]
     /// For the KAS: that this header was made here.
     public let claim: CollectionClaim

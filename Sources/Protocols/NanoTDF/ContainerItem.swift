@@ -1,6 +1,6 @@
 internal import Wire
 
-/// One item of a collection as it stands in an RTMP message: `IV(3) ‖ length(3) ‖ ciphertext ‖ tag`, the length being
+/// One item of a collection as it is in an RTMP message: `IV(3) ‖ length(3) ‖ ciphertext ‖ tag`, the length being
 /// that of ciphertext and tag (docs/ref/wire-format.md, "A frame").
 public struct ContainerItem: Equatable, Sendable {
     /// Bytes in front of the ciphertext.

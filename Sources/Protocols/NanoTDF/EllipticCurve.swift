@@ -3,7 +3,7 @@ public enum EllipticCurve: UInt8, CaseIterable, Sendable {
     case secp256r1 = 0
     case secp384r1 = 1
     case secp521r1 = 2
-    /// Named by the spec, served by nobody; headers that use it are refused as unsupported.
+    /// Named by the spec, served by no KAS; headers that use it are refused as unsupported.
     case secp256k1 = 3
 
     /// Bytes of one coordinate, or of a scalar.

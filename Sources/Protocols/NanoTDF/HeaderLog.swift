@@ -1,4 +1,4 @@
-/// The headers that a live reader was told of: which are new, which wait for their key, which are over.
+/// The headers that a live reader was given: which are new, which wait for their key, which are over.
 struct HeaderLog {
     /// Headers that may wait for a key at a time. Of too many the youngest that was refused gives way, else the youngest:
     /// a relay that makes headers up does not push the genuine one out with them.

@@ -1,7 +1,7 @@
 /// Items that came before their key, in order of arrival; bounded in number, bytes and time.
 struct HoldQueue<Context: Sendable>: Sendable {
     enum Content: Sendable {
-        /// A whole container item. `opensLeft` bounds what it may still cost; `wasTried` tells how it is counted when
+        /// A whole container item. `opensLeft` bounds what it may still cost; `wasTried` decides how it is counted when
         /// it is given up: no key for it, or keys that all refused it.
         case sealed([UInt8], opensLeft: Int, wasTried: Bool)
         /// Opened, but an item before it may still come: order is kept.

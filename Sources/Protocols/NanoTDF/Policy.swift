@@ -8,7 +8,7 @@ public enum Policy: Equatable, Sendable {
     case plaintext([UInt8])
     /// Type 2: AES-256-GCM(DEK, nonce of twelve zero bytes) of the JSON, ciphertext ‖ tag of the header's size.
     case encrypted([UInt8])
-    /// Type 3: encrypted under a key that another locator has. Parsed only; nobody serves it.
+    /// Type 3: encrypted under a key that another locator has. Parsed only; no KAS serves it.
     case encryptedWithKeyAccess(ciphertext: [UInt8], locator: ResourceLocator, ephemeralPublicKey: [UInt8])
 
     /// The type byte on the wire.

@@ -11,7 +11,7 @@ struct ReplayWindow: Equatable {
         case ahead(gaps: UInt32)
         /// Below the highest, not seen before. `fillsGap` when it was counted as missing.
         case late(fillsGap: Bool)
-        /// Seen before, or told again by a relay that begins again with what it keeps.
+        /// Seen before, or sent again by a relay that begins again with what it keeps.
         case repeated
         /// Behind an item of the same medium, or more than 64 behind any: whoever handed it on changed the order. It
         /// stays missing.
@@ -30,7 +30,7 @@ struct ReplayWindow: Equatable {
     /// The relay plays again, and sends the group of pictures that runs once more.
     private var isResuming = false
 
-    /// A new connection: what is behind the highest is no news until something new comes.
+    /// A new connection: what is behind the highest is not news until something new comes.
     mutating func resumed() {
         isResuming = !isEmpty
     }

@@ -16,7 +16,7 @@ public struct ResourceLocator: Equatable, Sendable {
     public let scheme: Scheme
     /// Everything after `://`: host, port, path. 1…255 bytes.
     public let body: [UInt8]
-    /// The key identifier as it stands on the wire: 0, 2, 8 or 32 bytes, padded on the right with zero bytes.
+    /// The key identifier as it is on the wire: 0, 2, 8 or 32 bytes, padded on the right with zero bytes.
     public let paddedKeyIdentifier: [UInt8]
 
     /// - Parameters:

@@ -21,7 +21,7 @@ public struct RotationPolicy: Equatable, Sendable {
     }
 }
 
-/// Decides before each frame whether the current collection goes on. One for each connection; told of every
+/// Decides before each frame whether the current collection goes on. One for each connection; informed of every
 /// collection that takes over.
 public struct RotationState: Sendable {
     public enum Decision: Equatable, Sendable {

@@ -14,7 +14,7 @@ extension OpenedItem: Equatable where Context: Equatable {}
 /// The live reader of one stream: headers, keys and items in, authenticated plaintexts out.
 ///
 /// Duties:
-/// 1. tells new headers from repeats, bounds their rate, and names the one key request that each is worth;
+/// 1. distinguishes new headers from repeats, bounds their rate, and names the one key request that each is worth;
 /// 2. keeps up to three keys, finds the nonce rule of each by trial on the first item that authenticates, and wipes the
 ///    old key two seconds after the first item under the new one;
 /// 3. holds items that come before their key, within limits, and hands them out in order of arrival;
@@ -82,7 +82,7 @@ public struct StreamOpener<Context: Sendable>: ~Copyable, Sendable {
         public var disordered: UInt64 = 0
         /// Counters that were skipped and did not come late: items that are lost.
         public var gaps: UInt64 = 0
-        /// Items that are no items: counter 0, wrong lengths, over the limit.
+        /// Invalid items: counter 0, wrong lengths, over the limit.
         public var malformed: UInt64 = 0
         public var headersIgnored: UInt64 = 0
         public var headersInvalid: UInt64 = 0
@@ -125,7 +125,7 @@ public struct StreamOpener<Context: Sendable>: ~Copyable, Sendable {
     }
 
     /// The relay plays again, on a new connection or for a new publisher. It begins with the group of pictures that runs:
-    /// what was seen of it is repeated, and nobody has changed its order.
+    /// what was seen of it is repeated, in unchanged order.
     public mutating func streamResumed() {
         isResuming = true
         ring.resumed()
@@ -174,7 +174,7 @@ public struct StreamOpener<Context: Sendable>: ~Copyable, Sendable {
         headers.refused(hash)
     }
 
-    /// The key is not wanted: its header is not asked for again.
+    /// The key is not needed: its header is not asked for again.
     /// - Returns: items that had been waiting behind items of that collection, in order of arrival.
     public mutating func keyDiscarded(forHeader hash: [UInt8]) -> [OpenedItem<Context>] {
         if headers.settled(hash) != nil { headers.retire([hash]) }
@@ -259,7 +259,7 @@ extension StreamOpener {
         return nil
     }
 
-    /// Whether no item of a later collection went before this one in its medium; counts it if so. Told of every item
+    /// Whether no item of a later collection went before this one in its medium; counts it if so. Called for every item
     /// that is handed out.
     private mutating func isInOrder(_ item: OpenedItem<Context>, _ sequence: UInt64) -> Bool {
         let newest = item.medium == .video ? newestVideo : newestAudio

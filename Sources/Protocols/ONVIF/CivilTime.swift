@@ -7,7 +7,7 @@ public struct CivilTime: Equatable, Sendable {
     public var minute: Int
     public var second: Int
 
-    /// Nil for what is no time between 1970 and 9999. A leap second is taken for the one before it.
+    /// Nil for what is not a time between 1970 and 9999. A leap second is taken for the one before it.
     public init?(year: Int, month: Int, day: Int, hour: Int, minute: Int, second: Int) {
         guard (1970...9999).contains(year), (1...12).contains(month),
             (1...Self.days(inMonth: month, of: year)).contains(day),

@@ -15,7 +15,7 @@ public struct ClockCandidates: Equatable, Sendable {
     public private(set) var readings: [Reading]
 
     /// - Parameters:
-    ///   - answer: nil when the camera did not tell its time.
+    ///   - answer: nil when the camera did not report its time.
     ///   - date: the newest Date header of the camera.
     ///   - own: our time when it answered, in milliseconds since 1970: best the middle between question and answer.
     public init(answer: SystemDateAndTime?, date: String?, own: Int64) {

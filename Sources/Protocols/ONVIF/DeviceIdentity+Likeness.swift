@@ -6,7 +6,7 @@ extension DeviceIdentity {
         case mac
     }
 
-    /// What makes it likely that both are one device; nil: nothing, or too much speaks against it. A claim is no proof.
+    /// What makes it likely that both are one device; nil: nothing, or too much speaks against it. A claim is not proof.
     ///
     /// An endpoint reference can change with a factory reset, cheap makers give one serial number to all devices, and a
     /// camera has a MAC address on each of its interfaces. So each of them can say yes, and what contradicts it is asked as

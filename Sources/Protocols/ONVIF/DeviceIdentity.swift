@@ -1,6 +1,6 @@
 internal import Wire
 
-/// What stays the same when a camera gets another address. Only what can tell two devices apart gets in.
+/// What stays the same when a camera gets another address. Only what can distinguish two devices gets in.
 public struct DeviceIdentity: Equatable, Sendable {
     /// WS-Discovery's endpoint reference, `urn:uuid:` and a UUID in lower case.
     public var endpoint: String?
@@ -54,15 +54,15 @@ public struct DeviceIdentity: Equatable, Sendable {
             return nil
         }
         // "0", "0000-0000", "N/A" and the like are what a factory forgot to fill in.
-        let telling = serial.lowercased().unicodeScalars.filter {
+        let significant = serial.lowercased().unicodeScalars.filter {
             $0.properties.isAlphabetic || ("1"..."9").contains($0)
         }
-        let text = String(String.UnicodeScalarView(telling))
-        guard !telling.isEmpty, !["na", "none", "null", "unknown", "default", "serialnumber"].contains(text) else {
+        let text = String(String.UnicodeScalarView(significant))
+        guard !significant.isEmpty, !["na", "none", "null", "unknown", "default", "serialnumber"].contains(text) else {
             return nil
         }
         // "FF:FF:FF…" and "xxxx".
-        return Set(telling).count == 1 && telling.count > 2 ? nil : serial
+        return Set(significant).count == 1 && significant.count > 2 ? nil : serial
     }
 
     private static func normalizedMAC(_ text: String) -> String? {

@@ -1,4 +1,4 @@
-/// Where a device's services are, as GetServices or GetCapabilities tells it: addresses as given, not repaired.
+/// Where a device's services are, as GetServices or GetCapabilities reports it: addresses as given, not repaired.
 public struct DeviceServices: Equatable, Sendable {
     public var media: String?
     public var media2: String?

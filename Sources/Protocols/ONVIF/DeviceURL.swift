@@ -54,7 +54,7 @@ public struct DeviceURL: Equatable, Sendable {
     /// The port that is meant: the given one, or the scheme's own.
     public var effectivePort: UInt16? { port ?? HostPort.standardPort(ofScheme: scheme) }
 
-    /// The host as it stands in a URL.
+    /// The host as it is written in a URL.
     public var bracketedHost: String { host.contains(":") ? "[\(host)]" : host }
 
     /// Without user and password, always.

@@ -42,7 +42,7 @@ extension EncoderConfiguration {
         }
     }
 
-    /// The element with what shall be different written into it.
+    /// The element with the requested changes written into it.
     public func changed(
         for service: MediaService, codec: String? = nil, size: FrameSize? = nil, rate: Double? = nil,
         bitrate: Int? = nil, gop: Int? = nil

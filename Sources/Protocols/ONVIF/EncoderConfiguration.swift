@@ -22,6 +22,6 @@ public struct EncoderConfiguration: Equatable, Sendable {
     public var bitrate: Int?
     /// Frames from one key frame to the next.
     public var gop: Int?
-    /// The element as it came: a change is written into it, so that what nobody here knows stays as it was.
+    /// The element as it came: a change is written into it, so that what is unknown here stays as it was.
     public var element: XMLElement
 }

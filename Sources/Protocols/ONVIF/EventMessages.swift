@@ -1,6 +1,6 @@
 /// Requests about a device's events by PullPoint, and their answers (ONVIF Core §9, WS-BaseNotification).
 public enum EventMessages {
-    /// A subscription, as its creation tells of it.
+    /// A subscription, as the answer to its creation describes it.
     public struct Subscription: Equatable, Sendable {
         public var reference: EndpointReference
         /// Milliseconds until it ends, by the difference of the device's two times; nil when it did not say both.
@@ -16,7 +16,7 @@ public enum EventMessages {
         }
     }
 
-    /// When a subscription shall end.
+    /// When a subscription is to end.
     public enum Termination: Equatable, Sendable {
         case afterSeconds(Int)
         /// For devices that do not understand the other: by their own clock, in milliseconds since 1970.
@@ -40,7 +40,7 @@ public enum EventMessages {
             "<tev:InitialTerminationTime>\(termination.text)</tev:InitialTerminationTime>")
     }
 
-    /// - Parameter seconds: how long the device may wait for something to tell.
+    /// - Parameter seconds: how long the device may wait for something to report.
     public static func pull(_ reference: EndpointReference, seconds: Int) -> ONVIFRequest {
         var request = ONVIFRequest(
             ONVIFNames.events, "PullMessages",

@@ -31,7 +31,7 @@ enum IPAddress {
         }
     }
 
-    /// Where nobody else can reach anything: empty, unspecified, loopback, link-local. Takes IPv6 with or without
+    /// Where no other machine can reach anything: empty, unspecified, loopback, link-local. Takes IPv6 with or without
     /// brackets.
     static func isUseless(_ host: String) -> Bool {
         let plain = host.hasPrefix("[") && host.hasSuffix("]") ? String(host.dropFirst().dropLast()) : host

@@ -21,7 +21,7 @@ extension MediaService {
     public var profilesRequest: ONVIFRequest {
         switch self {
         case .media: ONVIFRequest(namespace, "GetProfiles")
-        // Without it, Media2 tells tokens and names alone.
+        // Without it, Media2 reports tokens and names alone.
         case .media2: ONVIFRequest(namespace, "GetProfiles", "<tr2:Type>All</tr2:Type>")
         }
     }

@@ -1,4 +1,4 @@
-/// The service that told of a profile or an encoder.
+/// The service that reported a profile or an encoder.
 public enum MediaService: String, Codable, Sendable, CaseIterable {
     /// `http://www.onvif.org/ver10/media/wsdl`
     case media
@@ -6,7 +6,7 @@ public enum MediaService: String, Codable, Sendable, CaseIterable {
     case media2
 }
 
-/// One stream that a device offers, as GetProfiles tells it.
+/// One stream that a device offers, as GetProfiles reports it.
 public struct MediaProfile: Equatable, Sendable {
     public var token: String
     public var name: String

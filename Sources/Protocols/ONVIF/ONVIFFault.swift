@@ -19,7 +19,7 @@ public struct ONVIFFault: Error, Equatable, Sendable {
     public var kind: Kind
     /// The last (most precise) subcode's local name; empty when there is none.
     public var subcode: String
-    /// The device's own words, shortened to 128 printable characters.
+    /// The device's own text, shortened to 128 printable characters.
     public var reason: String
 
     public init(kind: Kind, subcode: String = "", reason: String = "") {

@@ -6,7 +6,7 @@ public struct ONVIFRequest: Equatable, Sendable {
     public var action: String
     /// The element in the body, with the prefixes that the envelope declares.
     var body: String
-    /// WS-Addressing: for a subscription, which is told apart by its address and by what stands in the header.
+    /// WS-Addressing: for a subscription, which is identified by its address and by what is in the header.
     var endpoint: EndpointReference?
 
     init(_ namespace: String, _ operation: String, action: String? = nil, _ content: String = "") {
@@ -37,7 +37,7 @@ public struct ONVIFRequest: Equatable, Sendable {
     }
 }
 
-/// Whom a message is for, in WS-Addressing's words.
+/// Whom a message is for, in WS-Addressing's terms.
 public struct EndpointReference: Equatable, Sendable {
     /// As the device gave it: it must come back unchanged, though we connect to a repaired one.
     public var address: String

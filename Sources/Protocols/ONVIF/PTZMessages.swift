@@ -1,7 +1,7 @@
 /// Requests to the PTZ service, and their answers. Speeds and positions are those of the generic spaces: −1 to 1, and for
 /// the position of zoom 0 to 1.
 public enum PTZMessages {
-    /// Where a device's motors are; what it does not tell is nil.
+    /// Where a device's motors are; what it does not report is nil.
     public struct Position: Equatable, Sendable {
         public var pan: Double?
         public var tilt: Double?

@@ -1,16 +1,16 @@
 /// What is asked next so that a device's events keep coming: a machine without I/O, one for each subscription's reader
 /// (docs/ref/camera-notes.md, "Events").
 ///
-/// - A connection that ends while the device waits for something to tell ends no subscription: it is pulled again. Only
+/// - A connection that ends while the device waits for something to report ends no subscription: it is pulled again. Only
 ///   after four such ends in a row a new one is made.
 /// - A subscription that the device does not know (any more) is replaced, after 1 s, 2 s, 4 s and so on up to a minute;
 ///   half a minute of pulling without trouble begins that again. One whose renewal is refused is replaced at once.
-/// - What was not let in, or is no longer there after a subscription stood or a connection failed, is tried again after
+/// - What was not let in, or is no longer there after a subscription existed or a connection failed, is tried again after
 ///   a minute, two, four and so on up to a quarter of an hour. Only a device that says at the very first that it has no
 ///   events is left in peace.
-/// - A subscription that is given up and may still stand in the device is ended before another one is made.
-/// - A device that does not understand a lifetime in seconds is told the end in its own time.
-/// - A device that answers without waiting is asked once a second at most, or ten times while it has something to tell.
+/// - A subscription that is given up and may still exist in the device is ended before another one is made.
+/// - A device that does not understand a lifetime in seconds is given the end in its own time.
+/// - A device that answers without waiting is asked once a second at most, or ten times while it has something to report.
 public struct PullPointDialogue: Equatable, Sendable {
     public enum TerminationStyle: Equatable, Sendable {
         /// `PT60S`
@@ -91,7 +91,7 @@ public struct PullPointDialogue: Equatable, Sendable {
         self.refusalPause = refusalPause
     }
 
-    /// The subscription that stands: to be ended when nobody reads any more.
+    /// The current subscription: to be ended when there is no reader any more.
     public var reference: EndpointReference? { subscription?.reference ?? abandoned }
 
     public func next(at now: UInt64) -> Step {
@@ -138,7 +138,7 @@ public struct PullPointDialogue: Equatable, Sendable {
     }
 
     /// - Parameters:
-    ///   - lifetime: milliseconds that the subscription still has, when the answer tells.
+    ///   - lifetime: milliseconds that the subscription still has, when the answer says so.
     ///   - begin: when the request was sent.
     public mutating func pulled(messages: Int, lifetime: Int64?, from begin: UInt64, at now: UInt64) {
         lostPulls = 0
@@ -193,7 +193,7 @@ public struct PullPointDialogue: Equatable, Sendable {
         createNotBefore = max(now, current.since + second)
     }
 
-    /// The device was told, or could not be.
+    /// The device was informed, or could not be.
     public mutating func unsubscribed() { abandoned = nil }
 
     private mutating func giveUp(isKnown: Bool = true) {

@@ -20,7 +20,7 @@ public enum SOAPAnswer: Equatable, Sendable {
         self = content.name == "Fault" ? .fault(ONVIFFault(content)) : .response(content)
     }
 
-    /// Of a device's own words.
+    /// Of a device's own text.
     static func printable(_ text: String, _ limit: Int) -> String {
         ShownText.cleaned(text.trimmingSpaces, limit: limit)
     }
@@ -31,7 +31,7 @@ extension ONVIFFault {
     init(_ element: XMLElement) {
         var codes: [String] = []
         var code = element.child("Code")
-        // A device nests two or three; more are nobody's intention.
+        // A device nests two or three; more are not intended.
         for _ in 0..<8 {
             guard let current = code else { break }
             if let value = current.text("Value") { codes.append(value) }
@@ -75,7 +75,7 @@ extension ONVIFFault {
         }
     }
 
-    /// For devices that say in words alone what it is.
+    /// For devices that say what it is in free text alone.
     private static func kind(ofReason text: String) -> Kind {
         let lower = text.lowercased()
         if ["not authorized", "unauthorized", "authentication failed", "authority failure"].contains(

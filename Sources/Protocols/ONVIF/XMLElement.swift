@@ -1,4 +1,4 @@
-/// One element of a namespace-aware XML document, without what nobody reads: comments, processing instructions, prefixes.
+/// One element of a namespace-aware XML document, without what is never read: comments, processing instructions, prefixes.
 public struct XMLElement: Equatable, Sendable {
     /// Namespace URI; empty for none.
     public var namespace: String

@@ -1,4 +1,4 @@
-/// Text as it stands in a document.
+/// Text as it is in a document.
 public enum XMLText {
     /// For character data and for attribute values in double quotes. Characters that XML 1.0 does not allow at all, such
     /// as most control characters, are left out.

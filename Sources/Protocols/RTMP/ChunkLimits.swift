@@ -8,7 +8,7 @@ public struct ChunkLimits: Equatable, Sendable {
     public var chunkStreams: Int
     /// Largest chunk size that a peer may set (nginx-rtmp and MediaMTX draw the line at 10 MiB as well).
     public var chunkSize: Int
-    /// The work budget is judged once per this many bytes of input: see `RTMPError.headerFlood`.
+    /// The work budget is checked once per this many bytes of input: see `RTMPError.headerFlood`.
     public var workWindow: Int
 
     public init(
@@ -27,8 +27,8 @@ public struct ChunkLimits: Equatable, Sendable {
 
     /// For a client that only ever expects commands: a publisher reading its relay.
     public static let commandsOnly = ChunkLimits(messageLength: 64 << 10, partialBytes: 64 << 10, chunkStreams: 8)
-    /// For somebody who has shown no key yet: room for `connect` with the longest names and tokens.
-    public static let stranger = ChunkLimits(messageLength: 16 << 10, partialBytes: 16 << 10, chunkStreams: 8)
+    /// For a client that has shown no key yet: room for `connect` with the longest names and tokens.
+    public static let unauthenticated = ChunkLimits(messageLength: 16 << 10, partialBytes: 16 << 10, chunkStreams: 8)
     /// For one who plays: it has little to say any more.
     public static let player = ChunkLimits(messageLength: 4 << 10, partialBytes: 4 << 10, chunkStreams: 8)
 

@@ -5,7 +5,7 @@ internal import Wire
 /// It governs what follows the handshake in one direction of one connection. Its duties:
 /// 1. read all forms of the chunk header, and take a message's bytes as they come (each is copied once);
 /// 2. obey Set Chunk Size and Abort, which it hands on as well;
-/// 3. hold no more than `limits` allow: lengths are judged when they are declared, memory grows with what was received.
+/// 3. hold no more than `limits` allow: lengths are checked when they are declared, memory grows with what was received.
 ///
 /// The odd case is the extended timestamp. Most peers repeat its four bytes in every continuation chunk, rtmpdump
 /// leaves them out: so they are taken when they equal what the message's first chunk said, else they are payload.

@@ -155,8 +155,8 @@ struct ChunkStream {
         if payload.isEmpty {
             payload.reserveCapacity(min(fields.length, max(available, bytes.count)))
         } else if payload.capacity < payload.count + bytes.count {
-            let wanted = max(2 * payload.count, payload.count + max(available, bytes.count))
-            payload.reserveCapacity(min(fields.length, wanted))
+            let capacity = max(2 * payload.count, payload.count + max(available, bytes.count))
+            payload.reserveCapacity(min(fields.length, capacity))
         }
         payload.append(contentsOf: bytes)
     }

@@ -1,6 +1,6 @@
 /// The client's half of the plain handshake: C0 C1 out, S0 S1 S2 in, C2 out (RTMP 1.0 §5.2).
 ///
-/// S2 is counted, not compared with C1: a wrong echo harms nobody (frames are sealed, the relay is not trusted), and
+/// S2 is counted, not compared with C1: a wrong echo does no harm (frames are sealed, the relay is not trusted), and
 /// refusing it costs a feed.
 public struct ClientHandshake: Sendable {
     public enum Action: Equatable, Sendable {

@@ -28,7 +28,7 @@ struct ClientLink: Sendable {
         var hints: ConnectHints
         var chunkSize: Int
         var windowAcknowledgementSize: UInt32
-        /// The player tells the server its window; most publishers do not.
+        /// The player announces its window to the server; most publishers do not.
         var announcesWindow: Bool
         var limits: ChunkLimits
     }
@@ -270,7 +270,7 @@ extension RTMPCommand {
         }
     }
 
-    /// Servers say it in free text only. The words are whole enough not to be found in a stream called `author`.
+    /// Servers say it in free text only. The phrases are long enough not to be found in a stream called `author`.
     private var isAboutAuthentication: Bool {
         let text = statusDescription.lowercased()
         let words = [

@@ -31,7 +31,7 @@ public struct PlayerSession: Sendable {
         public var chunkSize = 4096
         public var windowAcknowledgementSize: UInt32 = 2_500_000
         public var flashVersion = "LNX 9,0,124,2"
-        /// What the relay is told about our buffer.
+        /// Our buffer, as announced to the relay.
         public var bufferMilliseconds: UInt32 = 100
         public var handshakeDeadline: UInt64 = 5_000_000_000
         public var commandDeadline: UInt64 = 5_000_000_000
@@ -106,7 +106,7 @@ public struct PlayerSession: Sendable {
 
     // MARK: Inputs
 
-    /// The transport (with its TLS) stands.
+    /// The transport (with its TLS) is established.
     public mutating func connected(at now: UInt64) -> [Action] {
         switch state {
         case .idle:
@@ -114,7 +114,7 @@ public struct PlayerSession: Sendable {
             var output: [UInt8] = []
             link.connected(to: &output)
             return actions(writing: output, at: now)
-        case .closed: return []  // stopped before the transport stood
+        case .closed: return []  // stopped before the transport was established
         case .handshaking, .connecting, .creatingStream, .startingPlay, .waiting, .playing:
             preconditionFailure("connected twice")
         }
@@ -122,7 +122,7 @@ public struct PlayerSession: Sendable {
 
     public mutating func received(_ bytes: ArraySlice<UInt8>, at now: UInt64) -> [Action] {
         guard state != .closed else { return [] }  // was in flight when we closed
-        precondition(state != .idle, "bytes before the transport stood: a fault of the driver")
+        precondition(state != .idle, "bytes before the transport was established: a fault of the driver")
         var output: [UInt8] = []
         var results: [Action] = []
         var event = link.append(bytes, to: &output) ?? link.next(to: &output)
@@ -182,7 +182,7 @@ public struct PlayerSession: Sendable {
             guard state == .connecting else { return }
             enter(.creatingStream, at: now, within: configuration.commandDeadline)
             link.write(RTMPCommand("createStream", transactionID: Transaction.createStream), to: &output)
-            // Answered before the play is: without an answer nothing would tell a frozen relay from a silent camera.
+            // Answered before the play is: without an answer nothing would distinguish a frozen relay from a silent camera.
             writePing(liveness.nextPing(at: now), output: &output)
         case .command(let command): handle(command, at: now, output: &output, results: &results)
         case .media(let message):

@@ -3,12 +3,12 @@ internal import AMF0
 /// A publisher's side of one connection to a relay, from the handshake to `deleteStream` (RTMP 1.0 §5, §7).
 ///
 /// Its duties:
-/// 1. handshake, `connect` (with Adobe authentication and `fourCcList` where they are wanted), `releaseStream`,
+/// 1. handshake, `connect` (with Adobe authentication and `fourCcList` where they are needed), `releaseStream`,
 ///    `FCPublish`, `createStream`, `publish`; each step within its deadline, answers matched by transaction id;
 /// 2. reading all the time: acknowledgements per window, pongs; nothing that we send waits for the peer's;
 /// 3. pings of its own and the verdict that a relay is dead (`RelayLiveness`). The first one goes out behind
 ///    `createStream`: a relay that keeps order has answered it before it says `NetStream.Publish.Start`, so that there
-///    is not a frame of which we do not know how to notice that nobody reads it;
+///    is not a frame for which we could not notice that it is not read;
 /// 4. an orderly end from every state.
 ///
 /// The odd case is a peer's FIN while publishing: Twitch half-closes on purpose, so publishing goes on until a write
@@ -117,12 +117,12 @@ public struct PublisherSession: Sendable {
         }
     }
 
-    /// False until the relay has answered a ping: until then only TCP tells whether it is alive.
+    /// False until the relay has answered a ping: until then only TCP shows whether it is alive.
     public var relayAnswersPings: Bool { liveness.answersPings }
 
     // MARK: Inputs
 
-    /// The transport (with its TLS) stands.
+    /// The transport (with its TLS) is established.
     public mutating func connected(at now: UInt64) -> [Action] {
         switch state {
         case .idle:
@@ -130,7 +130,7 @@ public struct PublisherSession: Sendable {
             var output: [UInt8] = []
             link.connected(to: &output)
             return actions(writing: output, at: now)
-        case .closed: return []  // stopped before the transport stood
+        case .closed: return []  // stopped before the transport was established
         case .handshaking, .connecting, .creatingStream, .startingPublish, .publishing:
             preconditionFailure("connected twice")
         }
@@ -138,7 +138,7 @@ public struct PublisherSession: Sendable {
 
     public mutating func received(_ bytes: ArraySlice<UInt8>, at now: UInt64) -> [Action] {
         guard state != .closed else { return [] }  // was in flight when we closed
-        precondition(state != .idle, "bytes before the transport stood: a fault of the driver")
+        precondition(state != .idle, "bytes before the transport was established: a fault of the driver")
         var output: [UInt8] = []
         var results: [Action] = []
         var event = link.append(bytes, to: &output) ?? link.next(to: &output)
@@ -170,7 +170,7 @@ public struct PublisherSession: Sendable {
         liveness.bytesAcknowledged(someOutstanding: outstanding, at: now)
     }
 
-    /// What `TCP_INFO` says at a look: tells a relay that does not read from a link that does not deliver.
+    /// What `TCP_INFO` says at a look: distinguishes a relay that does not read from a link that does not deliver.
     /// - Parameters:
     ///   - acknowledged: bytes that the peer's kernel has, since the beginning.
     ///   - written: bytes that were handed to the transport by now, counted in the same way.

@@ -1,6 +1,6 @@
 public import AMF0
 
-/// Why a peer's bytes are no RTMP that we accept. Connection scope. Offsets count bytes of the chunk stream, that is
+/// Why a peer's bytes are not RTMP that we accept. Connection scope. Offsets count bytes of the chunk stream, that is
 /// from the first byte after the handshake, so that the place can be found in a capture.
 public enum RTMPError: Error, Equatable, Sendable {
     /// C0 or S0 named a version other than 3 (6 is RTMPE).

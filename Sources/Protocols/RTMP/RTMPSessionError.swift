@@ -28,7 +28,7 @@ public enum RTMPSessionError: Error, Equatable, Sendable {
     case timedOut(SessionPhase)
     /// The peer ended the connection, or the transport lost it.
     case peerClosed(SessionPhase)
-    /// The peer's bytes are no RTMP that we accept.
+    /// The peer's bytes are not RTMP that we accept.
     case protocolViolation(RTMPError)
     /// The name is taken.
     case badName

@@ -145,7 +145,7 @@ extension RTMPURL: Concealed {
     }
 }
 
-/// Why a text is not an RTMP URL. Says nothing of the text itself, which may hold secrets.
+/// Why a string is not an RTMP URL. Says nothing of the string itself, which may hold secrets.
 public enum RTMPURLError: Error, Equatable, Sendable {
     /// Neither `rtmp://` nor `rtmps://`.
     case unknownScheme

@@ -3,8 +3,8 @@ internal import Wire
 /// Whether a client (a camera, a viewer, a relay that hands streams on) goes where its relay sends it
 /// (`NetConnection.Connect.ReconnectRequest`, E-RTMP v2).
 ///
-/// A relay is a stranger: it may not make the client connect to other machines of its network, nor hand the stream key
-/// to somebody else. So it is obeyed to the host of the operator's URL, and to hosts that the operator named; there to
+/// A relay is not trusted: it may not make the client connect to other machines of its network, nor hand the stream key
+/// to anyone else. So it is obeyed to the host of the operator's URL, and to hosts that the operator named; there to
 /// the port of that URL, to the scheme's default port, or to the port that was named. TLS is never lowered. A host that
 /// the operator named gets the stream key, but not user and password, and must satisfy the same pin.
 ///
@@ -51,7 +51,7 @@ public struct RedirectRule: Sendable {
     private static let minStay: UInt64 = 2_000_000_000
     /// Nanoseconds for which a place that failed is not gone to.
     public static let failureLasts: UInt64 = 600_000_000_000
-    /// Nanoseconds for which the same refusal is no news.
+    /// Nanoseconds for which the same refusal is not news.
     public static let newsLasts: UInt64 = 3_600_000_000_000
     /// Refusals that are news within an hour: a relay may think of a new target each time.
     public static let maxNews = 8

@@ -23,7 +23,7 @@ public struct LivenessRules: Equatable, Sendable {
 ///
 /// Kernel buffers hide a dead relay from a publisher for seconds; a ping's answer proves that everything sent before it
 /// was read. A congested link answers late, but its TCP still acknowledges: so both are weighed. A peer that has never
-/// answered a ping is judged by TCP alone.
+/// answered a ping is assessed by TCP alone.
 struct RelayLiveness: Sendable {
     private struct Ping {
         let value: UInt32
@@ -100,7 +100,7 @@ struct RelayLiveness: Sendable {
         return counter
     }
 
-    /// The round trip in nanoseconds; nil when the value is none of ours.
+    /// The round trip in nanoseconds; nil when the value is not one of ours.
     mutating func pingAnswered(_ value: UInt32, at now: UInt64) -> UInt64? {
         guard let index = outstanding.firstIndex(where: { $0.value == value }) else { return nil }
         let sent = outstanding[index].sent

@@ -39,7 +39,7 @@ public struct ServerSession: Sendable {
         public var pingAfter: UInt64 = 30_000_000_000
         /// Nanoseconds that it then has to send anything.
         public var pingDeadline: UInt64 = 15_000_000_000
-        /// Limits for publishers; everybody else is held to `ChunkLimits.stranger`, then `ChunkLimits.player`.
+        /// Limits for publishers; everybody else is held to `ChunkLimits.unauthenticated`, then `ChunkLimits.player`.
         public var limits = ChunkLimits()
         /// Nanoseconds from the first byte of a message to its last, for everybody but publishers.
         public var messageDeadline: UInt64 = 10_000_000_000
@@ -67,7 +67,7 @@ public struct ServerSession: Sendable {
     var writer = ChunkWriter()
     var connection = ConnectProperties()
     private var handshake: ServerHandshake
-    private var reader = ChunkReader(limits: .stranger)
+    private var reader = ChunkReader(limits: .unauthenticated)
     private var deadline: UInt64 = 0
 
     /// Bytes that the client has sent.
@@ -96,7 +96,7 @@ public struct ServerSession: Sendable {
 
     // MARK: Inputs
 
-    /// The transport (with its TLS) stands.
+    /// The transport (with its TLS) is established.
     public mutating func connected(at now: UInt64) {
         precondition(state == .idle, "connected twice")
         state = .handshaking
@@ -106,7 +106,7 @@ public struct ServerSession: Sendable {
 
     public mutating func received(_ bytes: ArraySlice<UInt8>, at now: UInt64) -> [Action] {
         guard state != .closed else { return [] }  // was in flight when we closed
-        precondition(state != .idle, "bytes before the transport stood: a fault of the driver")
+        precondition(state != .idle, "bytes before the transport was established: a fault of the driver")
         guard !bytes.isEmpty else { return [] }
         bytesReceived += UInt64(bytes.count)
         lastReceived = now
@@ -249,7 +249,7 @@ public struct ServerSession: Sendable {
         case .playRequested, .playing: reader.limits = .player
         // In flight, as with `hasPublished`.
         case .awaitingRequest where hasPublished: break
-        case .idle, .handshaking, .awaitingConnect, .awaitingRequest, .closed: reader.limits = .stranger
+        case .idle, .handshaking, .awaitingConnect, .awaitingRequest, .closed: reader.limits = .unauthenticated
         }
     }
 

@@ -30,7 +30,7 @@ struct ArrivalTimes: Sendable {
     }
 }
 
-/// Keeps the order in which pictures are shown, where times come from arrivals.
+/// Keeps the order in which frames are shown, where times come from arrivals.
 struct ShownOrder: Sendable {
     private static let count = 16
     /// The newest units' places in the camera's time, and when they are shown.
@@ -44,11 +44,11 @@ struct ShownOrder: Sendable {
     }
 
     /// - Parameters:
-    ///   - wanted: when it would be shown.
+    ///   - preferred: when it would be shown.
     ///   - least: not before this.
-    mutating func time(of camera: Int64, wanted: Int64, least: Int64) -> Int64 {
+    mutating func time(of camera: Int64, preferred: Int64, least: Int64) -> Int64 {
         let earlier = recent.filter { $0.camera < camera }.map(\.time).max()
-        var time = max(wanted, (earlier ?? .min / 2) + 1)
+        var time = max(preferred, (earlier ?? .min / 2) + 1)
         if let later = later(than: camera) { time = min(time, later - 1) }
         time = max(time, least)
         recent.append((camera, time))

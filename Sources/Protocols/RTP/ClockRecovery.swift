@@ -1,4 +1,4 @@
-/// Watches time stamps that are no measure of time, for whether they have become one again.
+/// Watches timestamps that do not measure time, for whether they do so again.
 ///
 /// Instants are arrivals on CLOCK_MONOTONIC; all times are nanoseconds.
 struct ClockRecovery: Sendable {

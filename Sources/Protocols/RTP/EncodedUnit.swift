@@ -1,6 +1,6 @@
 public import Media
 
-/// What one RTP stream carries between two points in time: a picture, an audio frame, a run of samples.
+/// What one RTP stream carries between two points in time: a video frame, an audio frame, a run of samples.
 public struct EncodedUnit: Equatable, Sendable {
     /// RTP time, in the payload format's clock, from a random start. Wraps.
     public var timestamp: UInt32
@@ -9,10 +9,10 @@ public struct EncodedUnit: Equatable, Sendable {
     /// H.264 and H.265: NAL units behind 4-byte lengths, as in `Media.AccessUnit`, without delimiters, parameter sets
     /// and filler. AAC: one raw frame. G.711, G.726, Opus: the bytes. JPEG: a whole file.
     public var data: [UInt8]
-    /// A decoder can begin here. True of everything but pictures of H.264 and H.265.
+    /// A decoder can begin here. True of everything but frames of H.264 and H.265.
     public var isKeyFrame: Bool
-    /// A decoder can begin here as far as that goes: the stream has no better place, and its pictures become right some
-    /// pictures later (intra refresh). Then `isKeyFrame` is true as well.
+    /// A decoder can begin here as far as that goes: the stream has no better place, and its frames become right some
+    /// frames later (intra refresh). Then `isKeyFrame` is true as well.
     public var isRecoveryPoint: Bool
     /// H.264 and H.265: the format that begins with this unit. In the first unit, and again when it changes.
     public var format: VideoFormat?

@@ -4,9 +4,9 @@ struct IntraRefresh: Equatable, Sendable {
     /// So many recovery points in a row without a key frame show that the stream lives by them.
     private static let proof = 2
     /// Nanoseconds from the first of them: an encoder may put one on every picture, and a key frame come in a moment.
-    private static let firstPatience: UInt64 = 3_000_000_000
+    private static let firstTimeout: UInt64 = 3_000_000_000
     /// Nanoseconds that a stream which had a key frame goes without one: 10 s, or a quarter more than their distance.
-    private static let patience: UInt64 = 10_000_000_000
+    private static let timeout: UInt64 = 10_000_000_000
     private static let maxTimeout: UInt64 = 60_000_000_000
 
     private var keyFrameAt: UInt64?
@@ -33,8 +33,8 @@ struct IntraRefresh: Equatable, Sendable {
         if recoveryPoints == 0 { recoveryPointAt = now }
         recoveryPoints = min(recoveryPoints + 1, Self.proof)
         guard recoveryPoints >= Self.proof else { return false }
-        guard let keyFrameAt else { return now >= recoveryPointAt &+ Self.firstPatience }
-        let patience = min(max(Self.patience, distance + distance / 4), Self.maxTimeout)
-        return now >= keyFrameAt &+ patience
+        guard let keyFrameAt else { return now >= recoveryPointAt &+ Self.firstTimeout }
+        let timeout = min(max(Self.timeout, distance + distance / 4), Self.maxTimeout)
+        return now >= keyFrameAt &+ timeout
     }
 }

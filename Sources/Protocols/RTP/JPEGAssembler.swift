@@ -32,7 +32,7 @@ struct JPEGAssembler: Sendable {
     private var isOpen = false
     private var isDamaged = false
     private var hasDelivered = false
-    /// Tables that came in band, for the pictures that name them only (qualities 128…254).
+    /// Tables that came in band, for the images that name them only (qualities 128…254).
     private var known: [UInt8: Quantization] = [:]
 
     private(set) var damaged: UInt64 = 0
@@ -75,7 +75,7 @@ struct JPEGAssembler: Sendable {
         isDamaged = false
     }
 
-    /// False when the picture is damaged by this packet.
+    /// False when the image is damaged by this packet.
     private mutating func take(_ packet: RTPPacket) -> Bool {
         var rest = packet.payload
         guard let header = Self.header(&rest), header.offset == scanSize else { return false }
@@ -130,7 +130,7 @@ struct JPEGAssembler: Sendable {
         let tables = Quantization(bytes: Array(rest.prefix(length)), precision: precision & 3)
         rest = rest.dropFirst(length)
         guard Self.tables(tables) != nil else { return nil }
-        // 255 is for tables that differ from picture to picture.
+        // 255 is for tables that differ from image to image.
         if quality < 255 { known[quality] = tables }
         return tables
     }
@@ -181,10 +181,10 @@ struct JPEGAssembler: Sendable {
     }
 }
 
-/// The size that a camera tells in the header extension of a picture's first packet: segments of a JPEG's header, the
+/// The size that a camera gives in the header extension of an image's first packet: segments of a JPEG's header, the
 /// frame header (SOF) among them.
 enum JPEGHeaderExtension {
-    /// Of the packet that begins a picture (ONVIF); those of the others have 0xFFFF.
+    /// Of the packet that begins an image (ONVIF); those of the others have 0xFFFF.
     private static let profile: UInt16 = 0xFFD8
 
     /// Nil where there is no such extension, or no whole frame header in it.
@@ -195,7 +195,7 @@ enum JPEGHeaderExtension {
             let start = rest.startIndex
             guard rest[start] == 0xFF else { return nil }
             let marker = rest[start + 1]
-            // What fills the extension up to whole words.
+            // What fills the extension up to whole 32-bit words.
             if marker == 0xFF {
                 rest = rest.dropFirst()
                 continue

@@ -1,5 +1,5 @@
 /// Units that arrived within some seconds: a unit can be late by any amount, but hardly early, so the one that was least
-/// late tells where a camera's clock stands.
+/// late shows where a camera's clock stands.
 struct LatenessWindow: Sendable {
     let begin: Int64
     /// Lateness of the least late unit, by the times that units are given; nil: none came.

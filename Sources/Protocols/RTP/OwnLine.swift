@@ -12,10 +12,10 @@ struct OwnLine: Sendable {
     private static let lateLimit = 20 * millisecond
     /// So late are none.
     private static let awayLimit = 100 * millisecond
-    /// Less than what makes one doubt; more than what pictures out of order stand ahead.
+    /// Less than what makes one doubt; more than what frames out of order are ahead.
     private static let aheadLimit = 200 * millisecond
     private static let least = 3
-    /// Time stamps that stand still cross the line once, and stay nowhere near it.
+    /// Timestamps that stand still cross the line once, and stay nowhere near it.
     private static let minPassed = 100 * millisecond
 
     /// Of its time on the scale of `TimeMap`, what is not the camera's own.

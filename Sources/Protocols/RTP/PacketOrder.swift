@@ -12,7 +12,7 @@ struct PacketOrder: Sendable {
         /// not follow from what came before.
         case lateInRow
         /// So far away that it is believed only when its successor comes too.
-        case doubtful
+        case unconfirmed
         /// The numbers began again.
         case restarted
     }
@@ -24,7 +24,7 @@ struct PacketOrder: Sendable {
 
     static let heldLimit = 512
     /// 200 ms, in nanoseconds.
-    static let patience: UInt64 = 200_000_000
+    static let timeout: UInt64 = 200_000_000
     /// MAX_DROPOUT and MAX_MISORDER of RFC 3550.
     private static let dropoutLimit = 3000
     private static let misorderLimit = 100
@@ -37,11 +37,11 @@ struct PacketOrder: Sendable {
     private let reorders: Bool
     private let firstSequence: UInt16?
     private var expected: UInt16?
-    private var afterDoubtful: UInt16?
+    private var afterUnconfirmed: UInt16?
     private var afterLate: UInt16?
     private var lateCount = 0
     /// Late packets in a row that are of no time from which packets came.
-    private var strangerCount = 0
+    private var unplacedCount = 0
     private var recent = RecentTimestamps()
     private var hasDelivered = false
     /// By sequence number, from `expected` on.
@@ -56,8 +56,8 @@ struct PacketOrder: Sendable {
 
     var isWaiting: Bool { !held.isEmpty }
 
-    /// Judges a packet; one that is to be delivered is counted as delivered.
-    mutating func judge(_ sequence: UInt16, timestamp: UInt32) -> Place {
+    /// Classifies a packet; one that is to be delivered is counted as delivered.
+    mutating func classify(_ sequence: UInt16, timestamp: UInt32) -> Place {
         guard let expected else { return begin(sequence, timestamp) }
         let distance = Int(Int16(bitPattern: sequence &- expected))
         if distance == 0 {
@@ -70,25 +70,25 @@ struct PacketOrder: Sendable {
             return .behindGap(count: UInt64(distance))
         }
         if distance < 0, distance >= -Self.misorderLimit {
-            return judge(late: sequence, timestamp, by: -distance)
+            return classify(late: sequence, timestamp, by: -distance)
         }
-        guard sequence == afterDoubtful else {
-            afterDoubtful = sequence &+ 1
-            return .doubtful
+        guard sequence == afterUnconfirmed else {
+            afterUnconfirmed = sequence &+ 1
+            return .unconfirmed
         }
         return began(anew: sequence, timestamp)
     }
 
     /// A packet that was overtaken is of a time around which packets came; an encoder that begins again a few numbers
     /// further down is not.
-    private mutating func judge(late sequence: UInt16, _ timestamp: UInt32, by distance: Int) -> Place {
-        if sequence != afterLate { (lateCount, strangerCount) = (0, 0) }
+    private mutating func classify(late sequence: UInt16, _ timestamp: UInt32, by distance: Int) -> Place {
+        if sequence != afterLate { (lateCount, unplacedCount) = (0, 0) }
         afterLate = sequence &+ 1
         lateCount += 1
         // What was sent before the first packet that came can be of any time.
         let isOlder = reorders && distance > recent.count
-        strangerCount = isOlder || recent.covers(timestamp) ? 0 : strangerCount + 1
-        if strangerCount >= 2 { return began(anew: sequence, timestamp) }
+        unplacedCount = isOlder || recent.covers(timestamp) ? 0 : unplacedCount + 1
+        if unplacedCount >= 2 { return began(anew: sequence, timestamp) }
         return lateCount == (reorders ? Self.lateDatagramLimit : Self.lateLimit) ? .lateInRow : .late
     }
 
@@ -113,7 +113,7 @@ struct PacketOrder: Sendable {
 
     private mutating func delivered(_ sequence: UInt16, _ timestamp: UInt32) {
         expected = sequence &+ 1
-        afterDoubtful = nil
+        afterUnconfirmed = nil
         afterLate = nil
         recent.insert(timestamp)
         hasDelivered = true
@@ -147,7 +147,7 @@ struct PacketOrder: Sendable {
     ///
     /// - Returns: how many packets are lost; the next one then comes from `takeNext()`.
     mutating func giveUp(at now: UInt64) -> UInt64? {
-        guard let first = held.first, held.count > Self.heldLimit || now &- waitingSince >= Self.patience else {
+        guard let first = held.first, held.count > Self.heldLimit || now &- waitingSince >= Self.timeout else {
             return nil
         }
         let count = hasDelivered ? UInt64(max(0, distance(first.packet))) : 0

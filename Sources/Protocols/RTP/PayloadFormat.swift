@@ -21,11 +21,11 @@ public enum PayloadFormat: Equatable, Sendable {
     case pcma
     /// A packet is what a decoder takes at a time: Opus (RFC 7587), G.726 (RFC 3551 §4.5.4).
     case packets
-    /// RFC 2435, with ONVIF's header extension for large pictures (ONVIF Streaming Specification, 5.1.4.1.3).
+    /// RFC 2435, with ONVIF's header extension for large images (ONVIF Streaming Specification, 5.1.4.1.3).
     case jpeg
 }
 
-/// A picture's size in pixels.
+/// A frame's size in pixels.
 public struct FrameDimensions: Equatable, Sendable {
     public var width: Int
     public var height: Int

@@ -4,12 +4,12 @@ internal import Wire
 /// Makes access units of the payloads of H.264 (RFC 6184) or H.265 (RFC 7798), which come in order of their sequence
 /// numbers. The payloads' structures are read in `H264Payload.swift` and `HEVCPayload.swift`.
 ///
-/// A picture ends with the marker bit, or where its parts' timestamp ends; which of both a camera means is learned.
+/// A picture ends with the marker bit, or where its parts' timestamp ends; which of the two a camera means is learned.
 struct PictureAssembler: Sendable {
     static let byteLimit = 16 << 20
     static let unitLimit = 4096
     /// A picture that may be whole waits this long for more of it: 250 ms, in nanoseconds.
-    static let patience: UInt64 = 250_000_000
+    static let timeout: UInt64 = 250_000_000
 
     let codec: VideoCodec
     let hasDecodingOrder: Bool
@@ -94,7 +94,7 @@ struct PictureAssembler: Sendable {
     /// A picture that was delivered is not shown.
     mutating func requireKeyFrame() {
         needsKeyFrame = true
-        formats.tellAgain()
+        formats.repeatFormat()
     }
 
     /// Another source.
@@ -112,7 +112,7 @@ struct PictureAssembler: Sendable {
 
     /// Delivers a picture without marker when nothing followed it.
     mutating func ticked(at now: UInt64, into output: inout [EncodedUnit]) {
-        guard isOpen, slices > 0, fragment == nil, !isDamaged, ends.mayEndByTime, now &- arrival >= Self.patience,
+        guard isOpen, slices > 0, fragment == nil, !isDamaged, ends.mayEndByTime, now &- arrival >= Self.timeout,
             now > arrival
         else { return }
         deliver(into: &output)
@@ -163,7 +163,7 @@ struct PictureAssembler: Sendable {
 }
 
 extension PictureAssembler {
-    /// What came of the picture cannot be used any more.
+    /// What has come of the picture cannot be used any more.
     mutating func damage() {
         clear()
         isDamaged = true

@@ -9,7 +9,7 @@ struct PictureFormats: Sendable {
     /// Those that `sets` was last made of.
     private var used: [[UInt8]] = []
     private var current: VideoFormat?
-    private var isToBeTold = false
+    private var isDue = false
     /// The sets that made the last complete format, or those of the description.
     private var base: [[UInt8]] = []
     /// Bytes that came into `sets` since it was made of `base`.
@@ -49,8 +49,8 @@ struct PictureFormats: Sendable {
     }
 
     /// The next key frame brings the format again, though it did not change.
-    mutating func tellAgain() {
-        isToBeTold = true
+    mutating func repeatFormat() {
+        isDue = true
     }
 
     /// At a key frame: whether its format is known, and the new format if it changed.
@@ -59,10 +59,10 @@ struct PictureFormats: Sendable {
         found.removeAll(keepingCapacity: true)
         if let format, format != current {
             current = format
-        } else if !isToBeTold {
+        } else if !isDue {
             return (current != nil, nil)
         }
-        isToBeTold = false
+        isDue = false
         return (current != nil, current)
     }
 

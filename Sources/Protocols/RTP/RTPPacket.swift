@@ -4,7 +4,7 @@ internal import Wire
 public struct RTPPacket: Equatable, Sendable {
     /// 0…127; what it means says the session description.
     public var payloadType: UInt8
-    /// For video: the last packet of a picture. Not every camera keeps to it.
+    /// For video: the last packet of a frame. Not every camera keeps to it.
     public var isMarked: Bool
     public var sequence: UInt16
     /// In the payload format's clock, from a random start.

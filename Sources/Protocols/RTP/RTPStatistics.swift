@@ -8,9 +8,9 @@ public struct RTPStatistics: Equatable, Sendable {
     public var reordered: UInt64 = 0
     /// Packets that were not taken: of another stream or session, of another payload type, twice, too late, or not RTP.
     public var discarded: UInt64 = 0
-    /// Pictures and audio frames left out because a part was missing or could not be read.
+    /// Video and audio frames left out because a part was missing or could not be read.
     public var damaged: UInt64 = 0
-    /// Whole pictures left out because a decoder could not have shown them: before the first key frame, and between a
+    /// Whole frames left out because a decoder could not have shown them: before the first key frame, and between a
     /// loss and the next one.
     public var skipped: UInt64 = 0
     /// Variation of the packets' way through the network (RFC 3550 §6.4.1), nanoseconds.

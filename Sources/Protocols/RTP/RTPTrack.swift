@@ -4,7 +4,7 @@ internal import Media
 ///
 /// Units come out with their last packet. Of video, nothing comes out before the first key frame, nothing damaged, and
 /// after a loss nothing before the next key frame: a viewer must not see smear. Where no key frames come for seconds,
-/// recovery points stand in for them (`IntraRefresh`); then the first pictures are only partly right.
+/// recovery points stand in for them (`IntraRefresh`); then the first frames are only partly right.
 public struct RTPTrack: Sendable {
     public struct Configuration: Equatable, Sendable {
         public var format: PayloadFormat
@@ -23,7 +23,7 @@ public struct RTPTrack: Sendable {
         public var ownSource: UInt32
         /// CNAME of our reports: random, at most 255 bytes; says nothing of the box.
         public var name: String
-        /// Of JPEG, by the session description (`a=x-dimensions`): of pictures whose packets do not say their size.
+        /// Of JPEG, by the session description (`a=x-dimensions`): of images whose packets do not say their size.
         public var dimensions: FrameDimensions?
 
         public init(
@@ -99,7 +99,7 @@ public struct RTPTrack: Sendable {
     /// H.264 and H.265: nothing is delivered until a key frame comes. A camera can be asked for one.
     public var needsKeyFrame: Bool { kind == .pictures && pictures.needsKeyFrame }
 
-    /// H.264 and H.265: a picture that was delivered could not be used (`StreamClock.place` gave it no time), and what
+    /// H.264 and H.265: a frame that was delivered could not be used (`StreamClock.place` gave it no time), and what
     /// refers to it must not be shown. Nothing more comes out before the next key frame, which brings its format again.
     /// Units that were returned already are the caller's to leave out, up to the next key frame among them.
     public mutating func requireKeyFrame() {
@@ -116,10 +116,10 @@ public struct RTPTrack: Sendable {
             counts.discarded += 1
             return []
         }
-        switch selection.judge(packet.source, at: now) {
+        switch selection.classify(packet.source, at: now) {
         case .followed: break
         case .chosen(let replaces): if replaces { sourceChanged() }
-        case .foreign:
+        case .other:
             counts.discarded += 1
             return []
         }
@@ -131,7 +131,7 @@ public struct RTPTrack: Sendable {
     }
 
     private mutating func place(_ packet: RTPPacket, at now: UInt64, into units: inout [EncodedUnit]) {
-        switch order.judge(packet.sequence, timestamp: packet.timestamp) {
+        switch order.classify(packet.sequence, timestamp: packet.timestamp) {
         case .next:
             if order.isWaiting { counts.reordered += 1 }
             deliver(packet, at: now, into: &units)
@@ -141,7 +141,7 @@ public struct RTPTrack: Sendable {
             deliver(packet, at: now, into: &units)
         case .early:
             if !order.hold(packet, at: now) { counts.discarded += 1 }
-        case .late, .doubtful:
+        case .late, .unconfirmed:
             counts.discarded += 1
         case .lateInRow:
             counts.discarded += 1

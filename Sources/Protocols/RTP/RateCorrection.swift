@@ -1,7 +1,7 @@
-/// Follows arrivals when a camera's clock does not run at the rate that it announces: many write the time stamps of 25
-/// pictures a second and send 21, some only at night.
+/// Follows arrivals when a camera's clock does not run at the rate that it announces: many write the timestamps of 25
+/// frames a second and send 21, some only at night.
 ///
-/// Nothing is changed as long as time stamps and arrivals agree within a quarter of a second; what differs by less, and
+/// Nothing is changed as long as timestamps and arrivals agree within a quarter of a second; what differs by less, and
 /// by at most 500 ppm, is for `ClockDrift`. After that the camera's durations are stretched by the rate that was
 /// measured, and what is left is taken out smoothly. A connection that stalls and then catches up, a camera that sends
 /// in bursts and one that is late now and then are none of this: after a gap units come less and less late, behind a
@@ -20,12 +20,12 @@ struct RateCorrection: Sendable {
     private static let maxRecent = 64
     /// The same of the least late unit of two windows.
     private static let levelLimit = 300 * millisecond
-    /// So far ahead are no pictures that are shown later than they come.
+    /// Frames that are shown later than they come are not so far ahead.
     private static let aheadLimit = 250 * millisecond
     private static let followingAheadLimit = 150 * millisecond
     private static let inTimeLimit = 20 * millisecond
     private static let rates = 0.125...4.0
-    /// Time stamps that say less than a fifth of the time say nothing.
+    /// Timestamps that say less than a fifth of the time say nothing.
     private static let maxRate = 5.0
     private static let maxSlope = 0.8
     private static let window = 2 * second
@@ -44,9 +44,9 @@ struct RateCorrection: Sendable {
     /// Less than what `ClockDrift` takes out.
     private static let calmRate = 0.0004
     private static let calmLateness = 60 * millisecond
-    /// A rate is told when it has been the same for so long: a slow line does not last.
-    private static let tellingTime = 20 * second
-    private static let tellingRate = 0.0005
+    /// A rate is reported when it has been the same for so long: a slow line does not last.
+    private static let significantTime = 20 * second
+    private static let significantRate = 0.0005
     private static let steadyShare = 0.02
     /// Two windows whose least late units came apart by no more are the work of a clock that runs right.
     private static let flatSlope = 0.005
@@ -98,12 +98,12 @@ struct RateCorrection: Sendable {
         growthBegan = arrival
     }
 
-    /// The camera's time stamps are no measure of time.
+    /// The camera's timestamps do not measure time.
     var isUseless: Bool { recovery != nil }
 
     /// The camera's seconds in one of ours, once it is known that they are not the same.
     func speed(at arrival: Int64) -> Double? {
-        guard isFollowing, arrival - steady.since >= Self.tellingTime, abs(rate - 1) > Self.tellingRate else {
+        guard isFollowing, arrival - steady.since >= Self.significantTime, abs(rate - 1) > Self.significantRate else {
             return nil
         }
         return 1 / rate
@@ -111,7 +111,7 @@ struct RateCorrection: Sendable {
 
     /// Whether time stamps have been useless for so long that it is the camera's fault.
     func isKnownUseless(at arrival: Int64) -> Bool {
-        recovery.map { arrival - $0.began >= Self.tellingTime } ?? false
+        recovery.map { arrival - $0.began >= Self.significantTime } ?? false
     }
 
     /// A unit was placed.

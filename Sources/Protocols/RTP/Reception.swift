@@ -41,7 +41,7 @@ struct Reception: Sendable {
         let ticks = Int64(Int32(bitPattern: timestamp &- lastTimestamp))
         let passed = ticks == 0 ? 0 : ticks * 1_000_000_000 / clockRate
         let difference = Int64(bitPattern: arrival &- lastArrival) &- passed
-        // A step of the camera's clock is no jitter.
+        // A step of the camera's clock is not jitter.
         guard difference.magnitude < 10_000_000_000 else { return }
         scaledJitter += Int64(difference.magnitude) - (scaledJitter + 8) / 16
     }

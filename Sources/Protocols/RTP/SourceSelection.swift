@@ -2,19 +2,19 @@
 ///
 /// A camera's old session may still send on a new connection, and sources are restarted with another SSRC: the one that
 /// the Transport header names wins as soon as it comes, until then the first one, until it has been silent or has said
-/// goodbye. Nobody waits for the named one: cameras name sources that do not exist, and PLAY brings the key frame.
+/// goodbye. Nothing waits for the named one: cameras name sources that do not exist, and PLAY brings the key frame.
 struct SourceSelection: Sendable {
     enum Verdict: Equatable {
         case followed
-        /// From now on this one; `replaces` an other one that was followed.
+        /// From now on this one; `replaces` another one that was followed.
         case chosen(replaces: Bool)
-        case foreign
+        case other
     }
 
     /// Half a second, in nanoseconds.
-    static let patience: UInt64 = 500_000_000
-    /// The silence that ends a source which the Transport header named: pictures may come once a second or less.
-    static let namedPatience: UInt64 = 3_000_000_000
+    static let timeout: UInt64 = 500_000_000
+    /// The silence that ends a source which the Transport header named: frames may come once a second or less.
+    static let namedTimeout: UInt64 = 3_000_000_000
 
     private let hint: UInt32?
     private(set) var current: UInt32?
@@ -28,14 +28,14 @@ struct SourceSelection: Sendable {
 
     var hasLeft: Bool { leftAt != nil }
 
-    mutating func judge(_ source: UInt32, at now: UInt64) -> Verdict {
+    mutating func classify(_ source: UInt32, at now: UInt64) -> Verdict {
         if source == current {
             lastPacket = now
             // What was still under way when the source said goodbye does not take it back.
-            if let left = leftAt, now &- left > Self.patience { leftAt = nil }
+            if let left = leftAt, now &- left > Self.timeout { leftAt = nil }
             return .followed
         }
-        guard mayChange(to: source, at: now) else { return .foreign }
+        guard mayChange(to: source, at: now) else { return .other }
         let replaces = current != nil
         current = source
         lastPacket = now
@@ -45,7 +45,7 @@ struct SourceSelection: Sendable {
 
     private mutating func mayChange(to source: UInt32, at now: UInt64) -> Bool {
         if source == hint || current == nil { return true }
-        return hasLeft || now &- lastPacket >= (current == hint ? Self.namedPatience : Self.patience)
+        return hasLeft || now &- lastPacket >= (current == hint ? Self.namedTimeout : Self.timeout)
     }
 
     mutating func left(_ source: UInt32, at now: UInt64) {

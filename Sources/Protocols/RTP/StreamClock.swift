@@ -4,7 +4,7 @@ public import Media
 ///
 /// A stream's first unit stands at its arrival; durations are the camera's; the drift between the two clocks is taken
 /// out slowly, at most 500 ppm, so that a camera that sends in bursts still gives even steps. A step that no stream
-/// makes (backward by more than reordered pictures explain, or far forward) begins a new timeline at its arrival.
+/// makes (backward by more than reordered frames explain, or far forward) begins a new timeline at its arrival.
 ///
 /// A clock that runs at another rate than it announces is found out when its units stand a quarter of a second from
 /// where they should: from then on its durations are stretched (see `Policy`).
@@ -21,11 +21,11 @@ public struct StreamClock: Sendable {
         public var beginsTimeline: Bool
     }
 
-    /// Whose word counts for how long a unit lasts.
+    /// Whose timing decides how long a unit lasts.
     public enum Policy: Sendable, CaseIterable {
         /// The camera's, whatever it says; only drift of up to 500 ppm is taken out.
         case camera
-        /// That of the arrivals, evened out; the camera's time stamps tell only in which order pictures are shown.
+        /// That of the arrivals, evened out; the camera's timestamps give only the order in which frames are shown.
         case arrival
         /// The camera's as long as it agrees with arrivals, and corrected by the rate that was measured when it does
         /// not.
@@ -41,7 +41,7 @@ public struct StreamClock: Sendable {
     }
 
     private static let second: Int64 = 1_000_000_000
-    /// 36 years: time stamps that nobody believes can run ahead of everything.
+    /// 36 years: timestamps that are not believed can run ahead of everything.
     private static let longestTimeline: Int64 = 1 << 60
     /// Between units that would have the same time.
     private static let leastStep: Int64 = 1000
@@ -94,8 +94,8 @@ public struct StreamClock: Sendable {
     /// Takes the units in the order in which they came.
     ///
     /// - Parameter arrival: CLOCK_MONOTONIC, nanoseconds.
-    /// - Returns: nil when the unit has to be left out: the camera's timestamps ran so far ahead that there is no place
-    ///   less than a second before its arrival. Nothing is placed again until arrivals have caught up. Behind a picture
+    /// - Returns: nil when the unit must be left out: the camera's timestamps ran so far ahead that there is no place
+    ///   less than a second before its arrival. Nothing is placed again until arrivals have caught up. Behind a frame
     ///   that was left out, those that refer to it must be too: see `RTPTrack.requireKeyFrame()`.
     public mutating func place(_ timestamp: UInt32, arrival: UInt64) -> Placement? {
         // Half of the range: 146 years leave room for every sum below.
@@ -163,10 +163,10 @@ public struct StreamClock: Sendable {
         if let later = shown.later(than: camera) {
             decode = max(min(decode, lastDecodeTime + (later - lastDecodeTime) / 2), lastDecodeTime + 1)
         }
-        // How much later a picture is shown than it comes is still the camera's to say.
-        let told = timeline.base + camera
-        let wait = max(0, min(Self.second, told - timeline.order.decodeTime(presentation: told)))
-        let presentation = shown.time(of: camera, wanted: decode + wait, least: decode)
+        // How much later a frame is shown than it comes is still the camera's to say.
+        let reported = timeline.base + camera
+        let wait = max(0, min(Self.second, reported - timeline.order.decodeTime(presentation: reported)))
+        let presentation = shown.time(of: camera, preferred: decode + wait, least: decode)
         return placement(presentation, decode, arrival: arrival)
     }
 

@@ -1,6 +1,6 @@
 /// A camera's time on our clock's scale, in pieces: each goes on where the one before ended, at a rate of its own.
 ///
-/// What lies behind the end never moves again: a picture that comes out of order finds its place between those that
+/// What lies behind the end never moves again: a frame that comes out of order finds its place between those that
 /// were placed before it, whatever became of the rate since.
 struct TimeMap: Sendable {
     private struct Piece: Sendable {
@@ -16,7 +16,7 @@ struct TimeMap: Sendable {
         }
     }
 
-    /// More than the pictures that one can come behind: see `PictureOrder`.
+    /// More than the frames that one can come behind: see `PictureOrder`.
     private static let maxPieces = 24
 
     private var pieces = [Piece(camera: 0, time: 0, rate: 1)]

@@ -3,7 +3,7 @@ struct Timeline: Sendable {
     /// 2 s, in nanoseconds.
     private static let settlingTime: Int64 = 2_000_000_000
     /// How far units may stand ahead of their arrival without being taken for ones that were kept back: 200 ms, which
-    /// is more than what pictures out of order need.
+    /// is more than what frames out of order need.
     private static let burstLimit: Int64 = 200_000_000
     /// The same once some were kept back: 20 ms.
     private static let settledLimit: Int64 = 20_000_000
@@ -73,7 +73,7 @@ struct Timeline: Sendable {
         arrival < min(settlesUntil, began + Self.maxSettlingTime)
     }
 
-    /// A camera that begins with pictures which it had kept (PLAY brings the group since the last key frame) has its
+    /// A camera that begins with frames which it had kept (PLAY brings the group since the last key frame) has its
     /// oldest one anchored at its arrival. The newest one is what belongs there.
     ///
     /// - Parameter ahead: how far a unit would stand ahead of its arrival, nanoseconds.

@@ -143,7 +143,7 @@ package struct Authenticator: Sendable {
         return hash("\(secret):\(challenge.nonce)\(quality):\(hash("\(method):\(url)"))")
     }
 
-    /// Whether a text holds the password, as it is or as Basic writes it.
+    /// Whether a string holds the password, as it is or as Basic writes it.
     static func isRevealing(_ text: String, _ credentials: RTSPCredentials) -> Bool {
         let basic = Base64.encode(Array("\(credentials.user):\(credentials.password)".utf8))
         return text.contains(credentials.password) || text.contains(basic)

@@ -42,7 +42,7 @@ package struct Challenge: Equatable, Sendable {
         for header in headers {
             let before = found.count
             for item in HeaderParameters.split(header, at: UInt8(ascii: ",")) {
-                // `Digest realm="x"`, `Basic`, or a parameter of the challenge before: the first word tells.
+                // `Digest realm="x"`, `Basic`, or a parameter of the challenge before: the first token shows which.
                 let text = CameraText.trimmed(item)
                 if text.isEmpty { continue }
                 let word = text.prefix { $0 != "=" && $0 != " " && $0 != "\t" }

@@ -11,7 +11,7 @@ public struct MediaTransport: Equatable, Sendable {
     public struct UDP: Equatable, Sendable {
         /// Where the camera says that it sends from, when it says so; often a lie behind NAT.
         public var serverAddress: String?
-        /// The camera's ports; nil when it did not tell them, or nonsense.
+        /// The camera's ports; nil when it did not report them, or nonsense.
         public var serverRTP: UInt16?
         public var serverRTCP: UInt16?
         /// Our own, as they were bound.
@@ -34,7 +34,7 @@ public struct MediaTransport: Equatable, Sendable {
     public var source: UInt32?
 }
 
-/// Where the first packet of one medium stands, as RTP-Info of PLAY's answer says (RFC 2326 §12.33). A hint: some cameras
+/// Where the first packet of one medium is, as RTP-Info of PLAY's answer says (RFC 2326 §12.33). A hint: some cameras
 /// always say 0.
 public struct PlayInformation: Equatable, Sendable {
     /// Its place in the session description.

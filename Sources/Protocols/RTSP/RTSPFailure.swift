@@ -66,9 +66,9 @@ extension RTSPFailure: CustomStringConvertible {
         case .malformed(let position, let reason): "the camera's answer: \(reason) (byte \(position))"
         case .notRTSP: "what answers there is not RTSP"
         case .timeout(let method): "the camera did not answer \(method) in time"
-        case .closed(let method?): "the camera closed the connection instead of an answer to \(method)"
+        case .closed(let method?): "the camera closed the connection instead of answering \(method)"
         case .closedAtLogin(let method, let scheme):
-            "the camera closed the connection at the login (\(scheme)) instead of an answer to \(method)"
+            "the camera closed the connection at the login (\(scheme)) instead of answering \(method)"
         case .closed(nil): "the camera closed the connection"
         case .tooLong(let what, let limit): "the camera's answer: more than \(limit) \(what)"
         }

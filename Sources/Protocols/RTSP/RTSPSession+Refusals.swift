@@ -5,7 +5,7 @@ extension RTSPSession {
     ) {
         let method = request.request.method
         if step == .options {
-            // Some want a login even for this, some do not know it: DESCRIBE tells.
+            // Some want a login even for this, some do not know it: DESCRIBE shows.
             describe(at: now, &actions)
             return
         }
@@ -49,7 +49,7 @@ extension RTSPSession {
     ) {
         switch status {
         case 401: keepAliveLoginRefused(request, message, at: now, &actions)
-        case 454 where mediaAt.map({ now >= $0 + Self.mediaPatience }) ?? true:
+        case 454 where mediaAt.map({ now >= $0 + Self.mediaTimeout }) ?? true:
             let failure = RTSPFailure.refused(
                 method: request.request.method, status: status, reason: shown(reason, limit: 80))
             sessionID = nil

@@ -4,7 +4,7 @@ public enum DigestAlgorithm: Equatable, Sendable {
 }
 
 extension RTSPSession {
-    /// How media shall come.
+    /// How media is to come.
     public enum Transport: Equatable, Sendable {
         /// In the RTSP connection.
         case tcp
@@ -81,9 +81,9 @@ extension RTSPSession {
         case media(index: Int, isControl: Bool, ArraySlice<UInt8>)
         /// Connect there and begin a new session, with `followsRedirect` false. The session is over.
         case redirected(RTSPURL)
-        /// The session is over; a TEARDOWN that may precede this shall still be written.
+        /// The session is over; a TEARDOWN that may precede this must still be written.
         case failed(RTSPFailure)
-        /// The session is over, as asked for; a TEARDOWN that may precede this shall still be written.
+        /// The session is over, as asked for; a TEARDOWN that may precede this must still be written.
         case ended
     }
 

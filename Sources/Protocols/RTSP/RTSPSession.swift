@@ -45,7 +45,7 @@ public struct RTSPSession: Sendable {
     /// Seconds that a session lives without a request when the camera does not say (RFC 2326 §12.37).
     static let defaultTimeout = 60
     /// Nanoseconds: media that came so long ago still flow. Cameras at low rates send a frame a second.
-    static let mediaPatience: UInt64 = 3_000_000_000
+    static let mediaTimeout: UInt64 = 3_000_000_000
 
     let configuration: Configuration
     let userAgent: String
@@ -95,7 +95,7 @@ public struct RTSPSession: Sendable {
     /// Nothing happens any more.
     public var isOver: Bool { step == .over }
 
-    /// When `ticked` has to be called at the latest; nil before the connection and after the end.
+    /// When `ticked` must be called at the latest; nil before the connection and after the end.
     public var nextDeadline: UInt64? {
         switch step {
         case .idle, .over: nil
@@ -106,7 +106,7 @@ public struct RTSPSession: Sendable {
 
     // MARK: Inputs
 
-    /// The transport (with its TLS) stands.
+    /// The transport (with its TLS) is established.
     public mutating func connected(at now: UInt64) -> [Action] {
         guard step == .idle else { return [] }
         setUpDeadline = now + configuration.setUpTimeout
@@ -143,16 +143,16 @@ public struct RTSPSession: Sendable {
         if outstanding.contains(where: { $0.request.method == "GET_PARAMETER" }), !getParameterWorks {
             facts.getParameterRefused = true
         }
-        let isForeign = !reader.hasMessage && reader.isInsideItem
+        let isNotRTSP = !reader.hasMessage && reader.isInsideItem
         let method = step == .playing ? nil : outstanding.first?.request.method
         // Some cameras close where others answer 401. A login that was shown, and taken for nothing yet, was refused.
         let tried = outstanding.first?.challenge?.scheme
         let isLoginOpen = step != .playing && authenticator.accepted == nil
         step = .over
-        if !isForeign, isLoginOpen, let method, let tried {
+        if !isNotRTSP, isLoginOpen, let method, let tried {
             return [.failed(.closedAtLogin(method: method, scheme: tried.name))]
         }
-        return [.failed(isForeign ? .notRTSP : .closed(method: method))]
+        return [.failed(isNotRTSP ? .notRTSP : .closed(method: method))]
     }
 
     /// A packet of a medium came beside the connection, as datagrams do.

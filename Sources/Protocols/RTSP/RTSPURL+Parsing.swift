@@ -63,9 +63,9 @@ extension RTSPURL {
     ///   - base: what Content-Base or Content-Location said; this address takes its place when it is missing or unusable.
     public func resolving(control: String?, base: String?) -> RTSPURL {
         let root = base.flatMap { usableBase($0) } ?? self
-        let wanted = CameraText.trimmed(control ?? "")
-        if wanted.isEmpty || wanted == "*" { return root }
-        let encoded = Self.encodingForbidden(wanted)
+        let reference = CameraText.trimmed(control ?? "")
+        if reference.isEmpty || reference == "*" { return root }
+        let encoded = Self.encodingForbidden(reference)
         if encoded.contains("://") {
             return (try? Self.parse(encoded, dropsUser: true)) ?? root
         }
@@ -95,7 +95,7 @@ extension RTSPURL {
         return url
     }
 
-    /// Of an address that stands there twice or more, with a comma or nothing in between.
+    /// Of an address that is given twice or more, with a comma or nothing in between.
     private static func first(of text: String) -> String {
         let bytes = Array(text.utf8)
         for index in bytes.indices.dropFirst() {

@@ -19,7 +19,7 @@ public struct RTSPURL: Hashable, Sendable {
     /// Characters of the longest address that is taken.
     static let maxLength = 2048
 
-    /// - Throws: why the text is no such address; the text itself is never quoted, as it may hold a password.
+    /// - Throws: why the string is not such an address; the string itself is never quoted, as it may hold a password.
     public init(_ text: String) throws(RTSPURLFault) {
         self = try Self.parse(text, dropsUser: false)
     }
@@ -73,9 +73,9 @@ extension RTSPURL.Service {
     }
 }
 
-/// Why a text is not an RTSP address. Says nothing of the text itself, which may hold secrets.
+/// Why a string is not an RTSP address. Says nothing of the string itself, which may hold secrets.
 public enum RTSPURLFault: Error, Equatable, Sendable {
-    /// Neither `rtsp://` nor `rtsps://`, nor where it may stand `http://` or `https://`.
+    /// Neither `rtsp://` nor `rtsps://`, nor, where allowed, `http://` or `https://`.
     case unknownScheme
     /// White space, a control character, `#`, or what is not ASCII.
     case invalidCharacter
@@ -95,7 +95,7 @@ extension RTSPURLFault: CustomStringConvertible {
             "the address must begin with rtsp:// or rtsps://, or http:// or https:// for frames over HTTP"
         case .invalidCharacter:
             "the address holds white space, a control character, # or a letter beyond ASCII; write it percent-encoded"
-        case .userInformation: "the address holds a user or a password; give them apart from it"
+        case .userInformation: "the address holds a user or a password; give them separately"
         case .invalidHost: "the address has no valid host"
         case .invalidPort: "the port of the address is not within 1 to 65535"
         case .tooLong: "the address is longer than \(RTSPURL.maxLength) characters"

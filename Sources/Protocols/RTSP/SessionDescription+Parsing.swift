@@ -1,7 +1,7 @@
 extension SessionDescription {
     /// Reads what cameras send: lines of no known form are skipped, unusable values take the default, `o=`, `s=`, `c=`
     /// and `t=` may be missing or broken, and lines end with CR, LF or both.
-    /// - Throws: when the bytes are no description at all, or pass a bound.
+    /// - Throws: when the bytes are not a description at all, or pass a bound.
     public static func parse(_ bytes: ArraySlice<UInt8>) throws(RTSPError) -> SessionDescription {
         guard bytes.count <= maxLength else { throw .tooLong(what: "bytes", limit: maxLength) }
         var draft = DescriptionDraft()
@@ -31,7 +31,7 @@ private struct DescriptionDraft {
     var connection: String?
     var media: [MediaDraft] = []
 
-    /// Parameters that stand under another medium than the one whose payload type they name.
+    /// Parameters that are listed under another medium than the one whose payload type they name.
     private var strays: [UInt8: [String: String]] = [:]
 
     var description: SessionDescription {

@@ -38,7 +38,7 @@ public struct SessionDescription: Equatable, Sendable {
         public var frameRate: Double?
         /// Bits per second.
         public var bandwidth: Int?
-        /// Width and height of JPEG images in pixels (`a=x-dimensions`), 1…65535; nil: not told.
+        /// Width and height of JPEG images in pixels (`a=x-dimensions`), 1…65535; nil: not given.
         public var dimensions: Dimensions?
 
         public struct Dimensions: Equatable, Sendable {

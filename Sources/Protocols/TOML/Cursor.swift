@@ -1,6 +1,6 @@
 internal import Wire
 
-/// A place in the bytes of a text that moves forward, and its line and column.
+/// A place in the bytes of a document that moves forward, and its line and column.
 struct Cursor {
     let bytes: [UInt8]
     private(set) var index = 0
@@ -97,7 +97,7 @@ extension UInt8 {
     static let openBrace = UInt8(ascii: "{")
     static let closeBrace = UInt8(ascii: "}")
 
-    /// A tab is none.
+    /// A tab does not count.
     var isControl: Bool { self < 0x20 && self != .tab || self == 0x7F }
 
     var isDigit: Bool { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(self) }

@@ -43,7 +43,7 @@ struct Parser {
         try value(of: node)
     }
 
-    /// A key with its dots, and the blanks behind it. How deep it leads is for the tree to judge.
+    /// A key with its dots, and the blanks behind it. How deep it leads is for the tree to decide.
     private mutating func keyPath() throws(TOMLError) -> [Tree.Key] {
         var path: [Tree.Key] = []
         while true {

@@ -1,6 +1,6 @@
 internal import Wire
 
-/// Where and why a text is not TOML, or more than the reader takes. Holds nothing of the text but names of keys: values
+/// Where and why a document is not TOML, or more than the reader takes. Holds nothing of it but names of keys: values
 /// may be secrets.
 public struct TOMLError: Error, Equatable, Sendable {
     public var position: TOMLPosition
@@ -18,7 +18,7 @@ public struct TOMLError: Error, Equatable, Sendable {
         case headerNotClosed
         case lineGoesOn
         case valueMissing
-        /// Most often a text without quotation marks.
+        /// Most often a string without quotation marks.
         case noValue
         case numberOutOfRange
         case noSuchTime
@@ -43,25 +43,25 @@ extension TOMLError.Reason: CustomStringConvertible {
         case .tooLong(let limit): "the text has more than \(limit) bytes"
         case .tooManyKeys(let limit): "there are more than \(limit) keys and values"
         case .tooDeep(let limit): "keys and values are nested deeper than \(limit) levels"
-        case .controlCharacter: "there is a control character; in a text in double quotes, write it as \\u00…"
-        case .keyMissing: "a key is missing, or has to stand in quotes"
-        case .keyOfSeveralLines: "a key has to stand in one line"
-        case .equalsMissing: "an equals sign is missing behind the key"
+        case .controlCharacter: "there is a control character; in a string in double quotes, write it as \\u00…"
+        case .keyMissing: "a key is missing, or must be in quotes"
+        case .keyOfSeveralLines: "a key must be on one line"
+        case .equalsMissing: "an equals sign is missing after the key"
         case .headerNotClosed: "a table's header has no closing bracket"
-        case .lineGoesOn: "the line goes on where it has to end"
+        case .lineGoesOn: "the line goes on where it must end"
         case .valueMissing: "a value is missing"
-        case .noValue: "this is not a value; a text has to stand in quotes"
+        case .noValue: "this is not a value; a string must be in quotes"
         case .numberOutOfRange: "a number is too large"
         case .noSuchTime: "there is no such date or time"
-        case .stringNotClosed: "a text has no closing quote on its line"
-        case .longStringNotClosed: "a text of several lines has no end"
+        case .stringNotClosed: "a string has no closing quote on its line"
+        case .longStringNotClosed: "a multi-line string has no end"
         case .unknownEscape:
-            "a backslash stands before a character that it does not go with; write \\\\, or use single quotes"
+            "a backslash comes before a character that it cannot escape; write \\\\, or use single quotes"
         case .escapeTooShort(let digits): "an escape needs \(digits) hexadecimal digits"
         case .escapeNamesNoCharacter: "an escape names no character"
         case .arrayNotContinued: "a comma or a closing bracket is missing"
         case .inlineTableNotContinued: "a comma or a closing brace is missing"
-        case .redefined(let path): "`\(Self.shown(path))` stands there twice"
+        case .redefined(let path): "`\(Self.shown(path))` is defined twice"
         case .complete(let path): "`\(Self.shown(path))` is complete, nothing can be added to it"
         }
     }

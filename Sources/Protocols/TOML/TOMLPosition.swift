@@ -1,4 +1,4 @@
-/// A place in a text.
+/// A place in a document.
 public struct TOMLPosition: Hashable, Comparable, Sendable {
     /// From 1.
     public var line: Int

@@ -1,7 +1,7 @@
 /// Reads TOML 1.0.0 (https://toml.io/en/v1.0.0), all of it: never traps, whatever the text is, and refuses what is beyond
 /// its limits.
 public enum TOMLReader {
-    /// Bytes of a text.
+    /// Bytes of a document.
     public static let sizeLimit = 256 << 10
     /// Of keys, dotted keys, lists and tables in each other; `a.b = [1]` has three. The reader recurses no deeper.
     public static let depthLimit = 32

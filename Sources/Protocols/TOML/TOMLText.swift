@@ -37,7 +37,7 @@ public struct TOMLText: Equatable, Sendable, CustomStringConvertible {
         return TOMLText("{ \(entries.map { "\(key([$0.key])) = \($0.value)" }.joined(separator: ", ")) }")
     }
 
-    /// A key with a dot between its parts, each in quotes where it has to be.
+    /// A key with a dot between its parts, each in quotes where needed.
     public static func key(_ path: [String]) -> String {
         path.map { part in
             !part.isEmpty && part.utf8.allSatisfy(\.isBareKey) ? part : TOMLText.string(part).description

@@ -40,7 +40,7 @@ public enum Hexadecimal {
 
     private static let digits = Array("0123456789abcdef".utf8)
 
-    /// Of a digit in ASCII, in either case; nil when it is none.
+    /// Of a digit in ASCII, in either case; nil when it is not one.
     public static func value(of character: UInt8) -> UInt8? {
         switch character {
         case UInt8(ascii: "0")...UInt8(ascii: "9"): character - UInt8(ascii: "0")

@@ -1,4 +1,4 @@
-/// Host and port of an authority without its user (RFC 3986 §3.2), told apart by brackets and the first colon. Which
+/// Host and port of an authority without its user (RFC 3986 §3.2), separated by brackets and the first colon. Which
 /// characters a host may have is for who asks.
 public struct HostPort: Equatable, Sendable {
     /// Without brackets; may be empty.

@@ -20,7 +20,7 @@ public struct NetworkAddress: Hashable, Sendable {
         return groups.joined(separator: ":") + "::/64"
     }
 
-    /// By what limits count a client: the share of its address, without its zone; a text that is not an address stands
+    /// By what limits count a client: the share of its address, without its zone; a string that is not an address stands
     /// for itself.
     public static func share(ofClient text: String) -> String {
         NetworkAddress(String(text.prefix { $0 != "%" }))?.share ?? text

@@ -4,7 +4,7 @@ internal import Logging
 internal import NIOCore
 internal import Synchronization
 
-/// What is known of a camera beside the counters of the frame path: its state, and the events that people and
+/// What is known of a camera besides the counters of the frame path: its state, and the events that people and
 /// supervisors hear.
 final class CameraMonitor: Sendable {
     struct Facts: Sendable {
@@ -25,7 +25,7 @@ final class CameraMonitor: Sendable {
     private let continuation: AsyncStream<CameraEvent>.Continuation
     private let facts = Mutex(Facts())
     private let logger: Logger
-    private struct Telling {
+    private struct Reporting {
         var report = OutageReport()
         /// Of the outage, as it was last said: an attempt that is under way says none.
         var cause: (state: CameraStatistics.State, reason: String?, code: ErrorCode?)?
@@ -33,7 +33,7 @@ final class CameraMonitor: Sendable {
         var timer: Task<Void, Never>?
     }
 
-    private let telling = Mutex(Telling())
+    private let reporting = Mutex(Reporting())
     private let now: @Sendable () -> Duration
     private let sleep: @Sendable (Duration) async throws -> Void
 
@@ -66,52 +66,52 @@ final class CameraMonitor: Sendable {
             facts.code = code
             return changed
         }
-        if let word = word(state, reason, code, changed: changed) {
-            log(word.state, word.reason, word.code, word.note)
+        if let notice = notice(state, reason, code, changed: changed) {
+            log(notice.state, notice.reason, notice.code, notice.note)
         }
         if changed { continuation.yield(.stateChanged(state, reason: reason)) }
     }
 
-    /// Nil: not told. A relay that is away is tried every few seconds for as long as it takes, and a log of bounded size
+    /// Nil: not reported. A relay that is away is tried every few seconds for as long as it takes, and a log of bounded size
     /// must not lose for that how it began.
-    private func word(
+    private func notice(
         _ state: CameraStatistics.State, _ reason: String?, _ code: ErrorCode?, changed: Bool
     ) -> (state: CameraStatistics.State, reason: String?, code: ErrorCode?, note: String)? {
         let now = now()
-        return telling.withLock { telling in
+        return reporting.withLock { reporting in
             switch state {
             case .waitingToReconnect, .waitingForKey:
-                telling.cause = (state, reason, code)
-                return telling.report.missed(reason, code: code, at: now).map { (state, reason, code, $0.note) }
-            case .starting where telling.report.isOpen, .connecting where telling.report.isOpen:
+                reporting.cause = (state, reason, code)
+                return reporting.report.missed(reason, code: code, at: now).map { (state, reason, code, $0.note) }
+            case .starting where reporting.report.isOpen, .connecting where reporting.report.isOpen:
                 // A sum is about the outage, whatever goes on just now.
-                let cause = telling.cause ?? (state, reason, code)
-                return telling.report.goesOn(at: now).map { (cause.state, cause.reason, cause.code, $0.note) }
-            case .publishing where telling.report.isOpen:
-                let word = telling.report.returned(at: now)
-                if let due = telling.report.returnDue { lookAgain(at: due, &telling) }
-                return word.map { (state, reason, code, $0.note) }
+                let cause = reporting.cause ?? (state, reason, code)
+                return reporting.report.goesOn(at: now).map { (cause.state, cause.reason, cause.code, $0.note) }
+            case .publishing where reporting.report.isOpen:
+                let notice = reporting.report.returned(at: now)
+                if let due = reporting.report.returnDue { lookAgain(at: due, &reporting) }
+                return notice.map { (state, reason, code, $0.note) }
             case .starting, .connecting, .publishing, .stopping, .stopped, .failed:
                 return changed ? (state, reason, code, "") : nil
             }
         }
     }
 
-    private func lookAgain(at due: Duration, _ telling: inout Telling) {
-        telling.timer?.cancel()
+    private func lookAgain(at due: Duration, _ reporting: inout Reporting) {
+        reporting.timer?.cancel()
         let wait = due - now()
-        telling.timer = Task { [weak self, sleep] in
+        reporting.timer = Task { [weak self, sleep] in
             guard (try? await sleep(max(wait, .zero))) != nil else { return }
             self?.look()
         }
     }
 
-    /// Tells a return that has lasted, if that is owed.
+    /// Reports a return that has lasted, if that is due.
     func look() {
         guard current.state == .publishing,
-            let word = telling.withLock({ $0.report.returned(at: now()) })
+            let notice = reporting.withLock({ $0.report.returned(at: now()) })
         else { return }
-        log(.publishing, nil, nil, word.note)
+        log(.publishing, nil, nil, notice.note)
     }
 
     private func log(_ state: CameraStatistics.State, _ reason: String?, _ code: ErrorCode?, _ note: String) {
@@ -159,9 +159,11 @@ final class CameraMonitor: Sendable {
             return !facts.registrationFailed
         }
         switch failure.kind {
-        case .refused: warn("the KAS refuses a header of ours, and gives nobody its key: \(failure.reason)")
+        case .refused: warn("the KAS refuses one of our headers, and gives its key to no one: \(failure.reason)")
         case .unsupported where isNews:
-            warn("this KAS takes no registrations: it cannot tell viewers whose stream they see (\(failure.reason))")
+            warn(
+                "this KAS does not support registrations: it cannot confirm to viewers whose stream they see (\(failure.reason))"
+            )
         case .away where isNews, .notAdmitted where isNews:
             warn("the KAS does not confirm our headers, viewers may be refused meanwhile: \(failure.reason)")
         default: break
@@ -188,13 +190,13 @@ final class CameraMonitor: Sendable {
         if isNews { warn(error) }
     }
 
-    func tell(_ event: CameraEvent) {
+    func report(_ event: CameraEvent) {
         continuation.yield(event)
     }
 
     /// Nothing more will happen.
     func finish() {
-        telling.withLock { $0.timer?.cancel() }
+        reporting.withLock { $0.timer?.cancel() }
         continuation.finish()
     }
 }

@@ -25,7 +25,7 @@ final class CameraPump: @unchecked Sendable {
         case drained
         case cancelled
 
-        /// The relay is still there, and is told that the stream ends here.
+        /// The relay is still there, and is informed that the stream ends here.
         var isOrderly: Bool {
             switch self {
             case .redirected, .drained, .cancelled: true
@@ -219,7 +219,7 @@ final class CameraPump: @unchecked Sendable {
             if !holdsQueue { channel.close() }
             sealer.end()
         } else if case .closed = outcome, holdsQueue {
-            // Nobody is there, and what waits grows old.
+            // No relay is there, and what waits grows old.
             holdsQueue = false
             channel.close()
         }
@@ -265,10 +265,10 @@ final class CameraPump: @unchecked Sendable {
         guard unit.isKeyFrame, unit.track.isVideo || unit.beginsCollection else { return }
         if unit.beginsCollection {
             if let collection = sealer.currentCollection { collectionTaken?(collection.sealer.headerHash) }
-            if let name = unit.collection { monitor.tell(.collectionStarted(name)) }
+            if let name = unit.collection { monitor.report(.collectionStarted(name)) }
         }
         let dropped = channel.snapshot.counters.videoDropped
-        if dropped > reportedDrops { monitor.tell(.framesDropped(video: dropped - reportedDrops)) }
+        if dropped > reportedDrops { monitor.report(.framesDropped(video: dropped - reportedDrops)) }
         reportedDrops = dropped
     }
 
@@ -347,7 +347,7 @@ extension CameraPump: SealedPublisherDelegate {
         guard publisher === self.publisher, waiter != nil, let destination = redirect?(tcURL) else { return }
         let now = NIODeadline.now().uptimeNanoseconds
         guard isStreaming else { return resume(.redirected(to: destination, askedAt: now)) }
-        // The last word counts, and the first one's deadline.
+        // The last request counts, and the first one's deadline.
         guard move == nil else {
             move?.destination = destination
             return

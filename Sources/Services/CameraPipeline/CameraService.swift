@@ -33,7 +33,7 @@ public final class CameraService: Service {
     private let clear: ClearPermit?
     private let backoff: ReconnectBackoff.Configuration
     private let logger: Logger
-    /// The time that is sealed into the stream; to be told what the KAS says.
+    /// The time that is sealed into the stream; to be given what the KAS reports.
     let clock: StreamClock
 
     /// - Parameters:
@@ -105,7 +105,7 @@ public final class CameraService: Service {
         supplySettings = supply ?? CollectionSupply.Settings(configuration)
     }
 
-    /// Without a word more: every step of an orderly end could wait for the encoder as well.
+    /// At once: every step of an orderly end could wait for the encoder as well.
     public static let endProcess: @Sendable (CodedError) -> Never = { _ in _exit(hungStatus) }
 
     /// Of a process that ended itself for its device's or its encoder's sake: EX_IOERR (sysexits.h).
@@ -143,7 +143,7 @@ public final class CameraService: Service {
         return await pump.fill(statistics)
     }
 
-    /// What can be asked of a network camera beside its frames; nil of every other source.
+    /// What can be asked of a network camera besides its frames; nil of every other source.
     public var network: (any NetworkSourceControl)? { runner.source as? any NetworkSourceControl }
 
     /// As soon as the source can make one.
@@ -189,7 +189,7 @@ public final class CameraService: Service {
         if let capture = (runner.source as? any LiveSource)?.capture, capture.state == .waiting {
             throw CodedError(
                 capture.code ?? .noFrames, "No frame of \(configuration.id)",
-                why: capture.reason ?? "its camera is waited for", object: configuration.id)
+                why: capture.reason ?? "it waits for its camera", object: configuration.id)
         }
         let keyFrame: KeyFrameTap.KeyFrame
         do {

@@ -13,7 +13,7 @@ public protocol CollectionAuthority: Sendable {
 
     /// Vouches for a header of ours, and proves that it is (`CollectionRegistration`). Ends by itself within some seconds.
     /// - Parameter lifetime: after which the KAS may forget the header.
-    /// - Returns: the KAS's time, Unix milliseconds; nil when it does not tell.
+    /// - Returns: the KAS's time, Unix milliseconds; nil when it does not report it.
     func register(
         _ claim: CollectionClaim, stream: String, lifetime: Duration
     ) async throws(RegistrationFailure) -> Int64?

@@ -23,7 +23,7 @@ final class CollectionSupply: Sendable {
         /// How often the KAS is asked whether its key changed.
         var refresh: Duration = .seconds(300)
         /// How long a collection is held back for its registration.
-        var registrationPatience: Duration = .seconds(3)
+        var registrationTimeout: Duration = .seconds(3)
         /// Between attempts to get a first key, and to register what nobody waits for yet.
         var retry: ClosedRange<Duration> = .milliseconds(500)...(.seconds(15))
         /// Between attempts to register the header in use, without which no viewer gets its key: a KAS that comes back
@@ -52,7 +52,7 @@ final class CollectionSupply: Sendable {
         case noKey(reason: String, isDistrust: Bool)
         /// - Parameters:
         ///   - waiting: headers that are not registered yet.
-        ///   - time: the KAS's, Unix milliseconds; nil when it does not tell.
+        ///   - time: the KAS's, Unix milliseconds; nil when it does not report it.
         case registered(waiting: Int, time: Int64?)
         case notRegistered(RegistrationFailure, waiting: Int)
     }
@@ -71,13 +71,13 @@ final class CollectionSupply: Sendable {
     private let now: @Sendable () -> UInt64
     private let stock: @Sendable (_ madeBefore: UInt64) async -> Stock
     private let state = Mutex(State())
-    private let wanted: AsyncStream<Void>
+    private let demand: AsyncStream<Void>
     private let want: AsyncStream<Void>.Continuation
     private let pending: AsyncStream<Void>
     private let pend: AsyncStream<Void>.Continuation
     /// - Parameters:
     ///   - now: CLOCK_MONOTONIC, nanoseconds.
-    ///   - stock: has the sealer forget what was made before an instant, and tells what it has ready then.
+    ///   - stock: has the sealer forget what was made before an instant, and reports what it has ready then.
     ///   - report: takes what happened, in order.
     init(
         settings: Settings, authority: any CollectionAuthority, logger: Logger,
@@ -90,7 +90,7 @@ final class CollectionSupply: Sendable {
         self.now = now
         self.stock = stock
         self.report = report
-        (wanted, want) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
+        (demand, want) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
         (pending, pend) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
     }
 
@@ -122,7 +122,7 @@ final class CollectionSupply: Sendable {
         var known: KASRecipient?
         var failures = 0
         want.yield()
-        var requests = wanted.makeAsyncIterator()
+        var requests = demand.makeAsyncIterator()
         while await requests.next() != nil, !Task.isCancelled {
             do {
                 let recipient = try await authority.recipient()
@@ -194,11 +194,11 @@ final class CollectionSupply: Sendable {
             pend.yield()
             return
         }
-        let patience = settings.registrationPatience
+        let timeout = settings.registrationTimeout
         await withTaskGroup(of: Bool.self) { group in
             group.addTask { await self.attempt(claim) }
             group.addTask {
-                try? await Task.sleep(for: patience)
+                try? await Task.sleep(for: timeout)
                 return false
             }
             let settled = await group.next() ?? false

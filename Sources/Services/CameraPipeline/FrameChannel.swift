@@ -19,7 +19,7 @@ final class FrameChannel: Sendable {
         /// The loop saw the end of the queue and sleeps.
         var consumerIsIdle = true
         var sourceWaits = false
-        /// Nothing more is taken; a waiting source goes on and is told nothing.
+        /// Nothing more is taken; a waiting source goes on and is not informed.
         var isFinished = false
         /// Decode time of the newest frame.
         var newestFrame: MediaTime?

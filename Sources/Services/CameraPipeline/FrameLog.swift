@@ -35,7 +35,7 @@ final class FrameLog: Sendable {
     /// Records that may wait for the disk; further ones are lost, and the log with them.
     private static let capacity = 8192
 
-    /// Creates the file, or empties it; readable by its owner only, as it tells what happens before the camera.
+    /// Creates the file, or empties it; readable by its owner only, as it shows what happens in front of the camera.
     init(path: String) throws(FrameLogError) {
         descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw FrameLogError(path: path, code: errno) }

@@ -1,6 +1,6 @@
 public import Media
 
-/// Coded frames between a source and the sealer: the only place where a camera process waits for a slow relay, and
+/// Encoded frames between a source and the sealer: the only place where a camera process waits for a slow relay, and
 /// the only place where it gives frames up.
 ///
 /// Duties:

@@ -7,7 +7,7 @@ struct NoteSchedule: Equatable, Sendable {
     /// With a frame every 100 ms this is still once a second.
     private static let period: UInt64 = 900_000_000
     /// Without a frame for so long, audio carries the notes.
-    private static let patience: UInt64 = 2_000_000_000
+    private static let timeout: UInt64 = 2_000_000_000
 
     private var lastNote: UInt64?
     private var lastFrame: UInt64
@@ -64,7 +64,7 @@ struct NoteSchedule: Equatable, Sendable {
             return unit.isKeyFrame || isTime || StreamNote.isPresent(inVideo: unit.data, codec: codec)
         case .audio:
             guard let audioFormat, StreamNote.fits(audioFormat) else { return false }
-            let isWithoutFrames = now >= lastFrame && now - lastFrame >= Self.patience
+            let isWithoutFrames = now >= lastFrame && now - lastFrame >= Self.timeout
             return isTime && isWithoutFrames || StreamNote.isPresent(inAudio: unit.data)
         }
     }

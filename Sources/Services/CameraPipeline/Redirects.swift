@@ -3,7 +3,7 @@ internal import NIOCore
 internal import RTMP
 internal import Synchronization
 
-/// Decides where a camera goes that its relay sends away (`RedirectRule`), and tells the monitor of what is refused.
+/// Decides where a camera goes that its relay sends away (`RedirectRule`), and reports to the monitor what is refused.
 final class Redirects: Sendable {
     private struct State {
         var rule: RedirectRule

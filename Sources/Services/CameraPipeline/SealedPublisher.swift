@@ -2,7 +2,7 @@ internal import NIOCore
 internal import RTMP
 internal import RTMPTransport
 
-/// What the owner of a `SealedPublisher` is told, on its event loop; as `RTMPPublisherDelegate`.
+/// What the owner of a `SealedPublisher` is notified of, on its event loop; as `RTMPPublisherDelegate`.
 protocol SealedPublisherDelegate: AnyObject, Sendable {
     func publisherStarted(_ publisher: SealedPublisher)
     func publisherBecameWritable(_ publisher: SealedPublisher)

@@ -10,7 +10,7 @@ extension StreamSealer {
         }
         public var video = Medium()
         public var audio = Medium()
-        /// Bytes that went out beside the media's own.
+        /// Bytes that went out besides the media's own.
         public var overheadBytes: UInt64 = 0
         public var collections: UInt64 = 0
         public var rotations: UInt64 = 0

@@ -5,8 +5,8 @@ internal import Synchronization
 /// What time a camera says it is, in the notes that it seals (`StreamNote`).
 ///
 /// A box may start without a battery-backed clock and without a network, and a viewer must not take its frames for old
-/// ones then. So the system's clock counts only where it can be right, and the key access server's word counts more: it
-/// is the one that viewers are judged by as well.
+/// ones then. So the system's clock counts only where it can be right, and the key access server's time counts more: it
+/// is the one that applies to viewers as well.
 public final class StreamClock: Sendable {
     /// What the machine says of its clock.
     struct System: Sendable {
@@ -56,12 +56,12 @@ public final class StreamClock: Sendable {
 
     /// What time it was at an instant of CLOCK_MONOTONIC, in nanoseconds.
     public func time(at instant: UInt64) -> StreamNote.Time {
-        let told = anchor.withLock { $0 }.map { $0.time + Self.milliseconds(from: $0.monotonic, to: instant) }
+        let reported = anchor.withLock { $0 }.map { $0.time + Self.milliseconds(from: $0.monotonic, to: instant) }
         var own: Int64? = system.time() + Self.milliseconds(from: system.monotonic(), to: instant)
         if own.map({ $0 < Self.earliest }) == true || system.isSynchronised() == false { own = nil }
-        switch (own, told) {
-        case (let own?, let told?) where abs(own - told) <= Self.tolerance: return .system(own)
-        case (_, let told?): return .keyAccess(told)
+        switch (own, reported) {
+        case (let own?, let reported?) where abs(own - reported) <= Self.tolerance: return .system(own)
+        case (_, let reported?): return .keyAccess(reported)
         case (let own?, nil): return .system(own)
         case (nil, nil): return .unset
         }

@@ -16,9 +16,8 @@ public import NanoTDF
 /// 4. One timeline. The first unit's decode time is zero for audio and video; time stamps never decrease within a
 ///    medium.
 /// 5. Every unit is counted once: sealed, dropped, or refused.
-/// 6. What a viewer needs to tell what it sees is sealed along: notes (`NoteSchedule`), and an empty item as the end of
-/// an
-///    orderly stream (`finish`). The next collection is announced with the one that begins.
+/// 6. What a viewer needs to identify what it sees is sealed along: notes (`NoteSchedule`), and an empty item as the end
+///    of an orderly stream (`finish`). The next collection is announced with the one that begins.
 ///
 /// Time is an argument, crypto is inside the collections. Event loops, clocks and the KAS are the driver's.
 public struct StreamSealer: Sendable {

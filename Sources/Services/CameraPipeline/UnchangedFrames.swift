@@ -9,7 +9,7 @@ public import Media
 /// also be the one before.
 ///
 /// Says nothing until two key frames were the same once: of an encoder that numbers its key frames on, or whose rate
-/// control still moves, it cannot be told, and no difference between key frames proves that the frame changed.
+/// control still moves, it cannot be determined, and no difference between key frames proves that the frame changed.
 public struct UnchangedFrames: Equatable, Sendable {
     /// Newest frames that show what those before them showed, up to the last key frame, which proved it. Nil until two
     /// key frames have been the same.

@@ -11,7 +11,7 @@ extension CameraUnitService {
         [
             APIRoute(
                 .post, APIPath.test(),
-                "Try everything from the first packet to the first key frame, on a connection beside the one that publishes.",
+                "Try everything from the first packet to the first key frame, on a second connection next to the one that publishes.",
                 response: "StreamTestReport"
             ) { _ in .document(try await self.test()) },
             APIRoute(.post, APIPath.ptz(), "Move a camera that has PTZ.", request: "PTZCommand") { request in

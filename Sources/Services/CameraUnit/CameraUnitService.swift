@@ -8,7 +8,7 @@ public import ServiceLifecycle
 internal import Synchronization
 public import Systemd
 
-/// What a camera's process does beside its frame path: tells systemd how it is, and answers on its own socket.
+/// What a camera's process does besides its frame path: reports its state to systemd, and answers on its own socket.
 public final class CameraUnitService: Service {
     /// What it needs of the camera; closures, so that it knows nothing of the pipeline.
     public struct Camera: Sendable {

@@ -1,6 +1,6 @@
 public import CameraModel
 
-/// Decides what a camera's process tells systemd: when it is ready, when it is alive, and in which words.
+/// Decides what a camera's process reports to systemd: when it is ready, when it is alive, and with which text.
 ///
 /// Alive is what the frame path shows, never that a timer still runs: since the last ping a frame was captured,
 /// encrypted and handed to the transport; or the process waits for something that it has declared (its key, its relay,

@@ -10,7 +10,7 @@ public struct ControlPaths: Sendable {
     public var cameraStateDirectory: String
     /// Where systemd finds units and their drop-ins, the first with precedence; only read.
     public var unitDirectories: [String]
-    /// Where its libraries are; their names tell its version.
+    /// Where its libraries are; their names contain its version.
     public var systemdLibraries: [String]
 
     /// - Parameter systemdLibraries: nil: wherever distributions place them.
@@ -61,7 +61,7 @@ public struct ControlPaths: Sendable {
         UnitName.cameraID(unit).map { cameraFile($0) } ?? UnitName.service(unit).map { serviceFile($0) }
     }
     var healthSocket: String { "\(runtimeDirectory)/health.sock" }
-    /// Of the process that tells events to hooks.
+    /// Of the process that reports events to hooks.
     var hooksSocket: String { "\(runtimeDirectory)/hooks/hooks.sock" }
     func cameraState(_ id: String) -> String { "\(cameraStateDirectory)/\(id)" }
 }

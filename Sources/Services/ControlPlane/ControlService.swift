@@ -119,17 +119,17 @@ public final class ControlService: Service {
     }
 
     private func supervise() async {
-        var told = ""
+        var reported = ""
         while !Task.isCancelled {
             guard (try? await clock.sleep(ControlCore.period)) != nil else { return }
             await core.tick()
-            if await core.canBeginAnew {
+            if await core.canStartAgain {
                 logger.notice("what could not be opened can be again: control starts again")
                 return
             }
             let summary = await core.summary
-            if summary != told { notifier.status(summary) }
-            told = summary
+            if summary != reported { notifier.status(summary) }
+            reported = summary
         }
     }
 

@@ -6,7 +6,7 @@ internal import Platform
 
 /// What several checks need, asked for once.
 public final class CheckContext: Sendable {
-    /// Why a daemon's word is missing.
+    /// Why a daemon's answer is missing.
     enum Absence: Error {
         case offline
         case failed(ControlClientError)

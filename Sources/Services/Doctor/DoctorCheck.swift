@@ -22,7 +22,7 @@ public struct DoctorCheck: Sendable {
         }
     }
 
-    /// All of them, in the order in which they are told: what the box is for comes first.
+    /// All of them, in the order in which they are reported: what the box is for comes first.
     public static let all: [DoctorCheck] =
         configurationChecks + daemonChecks + deviceChecks + networkCameraChecks + networkChecks + trustChecks
         + storageChecks + boardChecks

@@ -41,9 +41,9 @@ public struct Environment: Sendable {
     public var units: any UnitControl
     /// Name of the H.264 encoder that opens here and how it was chosen; throws why none does. Nil: not tried.
     public var encoder: (@Sendable () throws -> String)?
-    /// Whether the clock follows a time server; nil when the kernel does not tell this user.
+    /// Whether the clock follows a time server; nil when the kernel does not report it to this user.
     public var isClockSynchronised: @Sendable () -> Bool? = { ClockSynchronisation.isSynchronised }
-    /// What the kernel has to hold decoders with, and what it lacks, each in words. Nil: not looked at.
+    /// What the kernel has to hold decoders with, and what it lacks, each as text. Nil: not looked at.
     public var decoders: (@Sendable () -> (evidence: String, lack: String?))?
 
     /// This machine.

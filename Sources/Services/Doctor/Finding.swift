@@ -6,7 +6,7 @@ public struct Finding: Equatable, Sendable {
     public var state: HealthState
     public var evidence: String
     public var code: ErrorCode?
-    /// Nil: the catalog's words.
+    /// Nil: the catalog's text.
     public var hint: String?
 
     private init(_ state: HealthState, _ evidence: String, _ code: ErrorCode?, _ hint: String?) {
@@ -31,7 +31,7 @@ public struct Finding: Equatable, Sendable {
         Finding(.unknown, evidence, nil, hint)
     }
 
-    /// As a reading of the box was judged.
+    /// As a reading of the box was assessed.
     static func of(_ state: HealthState, _ evidence: String, _ code: ErrorCode) -> Finding {
         Finding(state, evidence, state == .warn || state == .fail ? code : nil, nil)
     }

@@ -100,10 +100,10 @@ public struct NetworkCheckRunner: Sendable {
         guard await reach(place.url.host, place.url.port, .relayUnreachable, &peer, progress) else { return peer }
         let isEncrypted = place.url.scheme == .rtmps
         guard place.isOurs else {
-            let words = "not measured: the URL names a stream, and a camera may be using it"
-            if isEncrypted { peer.add("tls", .unknown(words)) }
+            let text = "not measured: the URL names a stream, and a camera may be using it"
+            if isEncrypted { peer.add("tls", .unknown(text)) }
             peer.addLink()
-            peer.add("upload", .unknown(words))
+            peer.add("upload", .unknown(text))
             return peer
         }
         let isBusy = live.count > 0 && !forcesUpload
@@ -111,7 +111,7 @@ public struct NetworkCheckRunner: Sendable {
         let begin = ContinuousClock.now
         let link = await Self.link(to: place.url, relay, measuresUpload: !isBusy)
         let time = (ContinuousClock.now - begin).milliseconds
-        // Its round trip is that of a full line, and told as such.
+        // Its round trip is that of a full line, and reported as such.
         let loaded = isBusy ? nil : link.facts.roundTrip.map { Double($0) / 1e6 }
         if let size = link.facts.pathMTU { peer.pathMTU = size }
         addTLS(isEncrypted, link, &peer)
@@ -243,7 +243,7 @@ public struct NetworkCheckRunner: Sendable {
             peer.add(
                 "key",
                 .fail(
-                    "its public key cannot be had: \(error)",
+                    "its public key cannot be fetched: \(error)",
                     error.isDistrust ? .certificateRefused : .keyAccessUnreachable))
         }
         return peer

@@ -21,15 +21,15 @@ enum NetworkDiagnosis {
     }
 
     static func roundTrip(_ milliseconds: Double?) -> Finding {
-        guard let milliseconds else { return .unknown("the kernel tells none") }
+        guard let milliseconds else { return .unknown("the kernel reports none") }
         return milliseconds > longRoundTrip
             ? .warn(
-                "\(milliseconds.tenths) ms", hint: "Use a peer that is nearer, or look what else uses the line")
+                "\(milliseconds.tenths) ms", hint: "Use a peer that is nearer, or check what else uses the line")
             : .ok("\(milliseconds.tenths) ms")
     }
 
     static func pathMTU(_ bytes: Int?) -> Finding {
-        guard let bytes else { return .unknown("the kernel tells none") }
+        guard let bytes else { return .unknown("the kernel reports none") }
         return bytes < minMTU
             ? .warn(
                 "\(bytes) bytes: something on the way takes small packets only",
@@ -38,15 +38,15 @@ enum NetworkDiagnosis {
     }
 
     /// - Parameters:
-    ///   - version: nil where the TLS library does not tell it; nobody here speaks one below 1.2.
+    ///   - version: nil where the TLS library does not report it; nothing here speaks one below 1.2.
     ///   - end: of the certificate, seconds since 1970.
     static func trusted(_ version: String?, certificateEnd end: Int64?, now: Int64) -> Finding {
-        let words = "\(version ?? "TLS 1.2 or newer"), certificate accepted"
-        guard let end else { return .ok(words) }
+        let text = "\(version ?? "TLS 1.2 or newer"), certificate accepted"
+        guard let end else { return .ok(text) }
         let days = (end - now) / 86_400
         return days < 30
-            ? .warn("\(words), it ends in \(counted(Int(days), "day"))", .certificateExpires)
-            : .ok("\(words), \(days) days left")
+            ? .warn("\(text), it ends in \(counted(Int(days), "day"))", .certificateExpires)
+            : .ok("\(text), \(days) days left")
     }
 
     static func distrusted(_ error: RTMPTransportError) -> Finding? {
@@ -57,7 +57,7 @@ enum NetworkDiagnosis {
         }
     }
 
-    /// Somebody answers, but takes no stream, or did not take it to its end.
+    /// Something answers, but accepts no stream, or did not take it to its end.
     static func refused(_ error: RTMPTransportError) -> Finding {
         let isRefusal = if case .session = error.cause { true } else { false }
         return .fail(
@@ -72,13 +72,13 @@ enum NetworkDiagnosis {
         guard let upload else { return .fail("the relay acknowledged nothing", .relayStalled) }
         let rate = upload.bitsPerSecond
         let need = needed > 0 ? "; cameras are set to \((needed / 1e6).tenths) Mb/s" : ""
-        let words =
+        let text =
             "\(upload.isAtLeast ? "at least " : "")\((rate / 1e6).tenths) Mb/s "
             + "(\((Double(upload.bytes) / 1e6).tenths) MB in \((upload.milliseconds / 1000).tenths) s)\(need)"
             + (roundTrip.map { ", round trip meanwhile \($0.tenths) ms" } ?? "")
-        let hint = "Lower bitrate of cameras (watchboxctl camera edit ID --bitrate), or look what else uses the line"
-        if rate < needed, !upload.isAtLeast { return .fail(words, hint: hint) }
-        return rate < needed * reserve && !upload.isAtLeast ? .warn(words, hint: hint) : .ok(words)
+        let hint = "Lower bitrate of cameras (watchboxctl camera edit ID --bitrate), or check what else uses the line"
+        if rate < needed, !upload.isAtLeast { return .fail(text, hint: hint) }
+        return rate < needed * reserve && !upload.isAtLeast ? .warn(text, hint: hint) : .ok(text)
     }
 
     static func capitalised(_ text: String) -> String { text.prefix(1).uppercased() + text.dropFirst() }

@@ -118,7 +118,7 @@ public struct SupportBundle: Sendable {
             let lines = try await JournalReader.read(query).map { entry in
                 "\(entry.realtimeMicroseconds) \(entry.unit ?? "-") \(entry.priority) \(entry.message)\n"
             }
-            return lines.isEmpty ? "no line of WatchBox is in the journal\n" : lines.joined()
+            return lines.isEmpty ? "the journal has no line of WatchBox\n" : lines.joined()
         } catch {
             return "not available: \(error)\n"
         }

@@ -2,7 +2,7 @@ public import ControlAPI
 public import VideoCapture
 
 extension VideoNodeDocument {
-    /// What a node is; without its formats, which only an open one tells.
+    /// What a node is; without its formats, which only an open one reports.
     public init(_ node: CaptureNode) {
         let (kind, reason): (Kind, String?) =
             switch node.verdict {
@@ -21,7 +21,7 @@ extension VideoNodeDocument {
             serial: node.serial, usbPort: node.usbPort, reason: reason)
     }
 
-    /// With what the camera delivers, and its controls if they are wanted. Sets nothing and starts nothing, so that a
+    /// With what the camera delivers, and its controls if they are requested. Sets nothing and starts nothing, so that a
     /// camera that publishes goes on.
     ///
     /// - Parameter calls: the kernel, or a stand-in.

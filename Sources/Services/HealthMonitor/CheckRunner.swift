@@ -101,7 +101,7 @@ struct CheckRunner: Sendable {
 
     /// A reading that should have ended long ago.
     mutating func late(_ probe: Probe, seconds: Double, at now: HealthInstant) -> [News] {
-        let evidence = "\(probe.words) did not end in \(seconds.tenths) s"
+        let evidence = "\(probe.text) did not end in \(seconds.tenths) s"
         if case .camera(let id) = probe {
             return took(.camera(id), .camera(.silent(evidence)), at: now)
         }
@@ -131,7 +131,7 @@ struct CheckRunner: Sendable {
             return record(unitWatch.took(list, at: now), probe, at: now)
         case .units(.unavailable(let why)):
             units = nil
-            return record([Finding(.unit, nil, .unknown, "systemd does not tell: \(why)")], probe, at: now)
+            return record([Finding(.unit, nil, .unknown, "systemd does not report it: \(why)")], probe, at: now)
         case .power(let reading):
             power = reading
             return record([BoardChecks.power(reading)], probe, at: now)
@@ -181,12 +181,12 @@ struct CheckRunner: Sendable {
         }
     }
 
-    /// What the monitor has to say of itself, and of what control told it.
+    /// What the monitor reports of itself, and of what control sent it.
     mutating func tookOwn(_ findings: [Finding], at now: HealthInstant) -> [News] {
         ledger.took(findings, of: [.monitor, .configuration], at: now).map { .change($0) }
     }
 
-    // MARK: What others are told
+    // MARK: What is reported to others
 
     func report(state: LadderState, at now: HealthInstant) -> HealthReport {
         HealthReport(
@@ -213,14 +213,14 @@ struct CheckRunner: Sendable {
             observation.faults.append(
                 .init(
                     kind: .stuckTask,
-                    words: "\(task.name) (\(task.processIdentifier)) of \(task.unit ?? "") hangs in the kernel"))
+                    text: "\(task.name) (\(task.processIdentifier)) of \(task.unit ?? "") hangs in the kernel"))
         }
         let incidents = isLoadKnown ? memoryIncidents.loop(at: now) : 0
         if incidents >= MemoryIncidents.loop {
             observation.faults.append(
-                .init(kind: .memoryLoop, words: "the box ran out of memory \(incidents)× in 10 min"))
+                .init(kind: .memoryLoop, text: "the box ran out of memory \(incidents)× in 10 min"))
         }
-        if case .failed(let words) = root { observation.faults.append(.init(kind: .readOnlyRoot, words: words)) }
+        if case .failed(let text) = root { observation.faults.append(.init(kind: .readOnlyRoot, text: text)) }
         return observation
     }
 
@@ -263,10 +263,10 @@ struct CheckRunner: Sendable {
     /// A relay that was found to be away and acknowledges a stream again is there: that counts from now, not from its
     /// turn.
     private mutating func vouch(_ camera: HealthServiceSettings.Camera, at now: HealthInstant) -> [News] {
-        guard let name = camera.relay, ledger.state(.relay, name) == .fail, let words = witness(of: name),
+        guard let name = camera.relay, ledger.state(.relay, name) == .fail, let text = witness(of: name),
             let peer = settings.relays.first(where: { $0.name == name })
         else { return [] }
-        return tookPeer(.relay(name), peer, .vouched(words), at: now)
+        return tookPeer(.relay(name), peer, .vouched(text), at: now)
     }
 
     private mutating func tookPeer(

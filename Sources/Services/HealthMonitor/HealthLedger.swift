@@ -2,7 +2,7 @@ internal import ControlAPI
 
 /// What each check says now, since when, and what became of it: findings in, changes out.
 ///
-/// Worse is told at once; better only after it has stayed so for a while, because a state that comes and goes is not
+/// Worse is reported at once; better only after it has stayed so for a while, because a state that comes and goes is not
 /// good. A check that vanishes (its camera was removed) vanishes here.
 struct HealthLedger: Sendable {
     struct Key: Hashable, Sendable {
@@ -48,9 +48,9 @@ struct HealthLedger: Sendable {
     mutating func took(
         _ findings: [Finding], of checks: [CheckName], object: String? = nil, at now: HealthInstant
     ) -> [Change] {
-        let told = Set(findings.map { Key(check: $0.check, object: $0.object) })
+        let reported = Set(findings.map { Key(check: $0.check, object: $0.object) })
         let gone = entries.keys.filter { key in
-            checks.contains(key.check) && (object == nil || key.object == object) && !told.contains(key)
+            checks.contains(key.check) && (object == nil || key.object == object) && !reported.contains(key)
         }
         for key in gone { entries[key] = nil }
         return findings.compactMap { took($0, at: now) }
@@ -81,7 +81,7 @@ struct HealthLedger: Sendable {
             let since = entry.betterSince ?? now.uptime
             entry.betterSince = since
             guard now.seconds(since: since) >= Self.settle else {
-                // It keeps the code and the next step of the state that is still told.
+                // It keeps the code and the next step of the state that is still reported.
                 entry.finding.evidence = "\(finding.evidence) (better for \(now.seconds(since: since).tenths) s)"
                 return nil
             }

@@ -26,7 +26,7 @@ enum HealthMetrics {
     private static func box(_ input: Input) -> [MetricFamily] {
         var families = [
             MetricFamily(
-                "watchbox_build_info", .gauge, help: "Always 1; the labels tell the version and the system's slot.",
+                "watchbox_build_info", .gauge, help: "Always 1; the labels show the version and the system's slot.",
                 // There are no slots before there are system images.
                 samples: [.init(1, labels: [(name: "version", value: input.version), (name: "slot", value: "none")])]),
             MetricFamily(

@@ -36,7 +36,7 @@ struct HealthRound: Sendable {
         let file = file
         let boot = SmallFile.line("\(service.paths.box.processRoot)/sys/kernel/random/boot_id") ?? ""
         let loaded =
-            await ProbeSlot<LadderFile.Loaded>().run(limit: HealthService.diskPatience, clock: service.clock) {
+            await ProbeSlot<LadderFile.Loaded>().run(limit: HealthService.diskTimeout, clock: service.clock) {
                 file.load()
             }
             ?? LadderFile.Loaded(state: LadderState(), trouble: "\(file.directory) does not answer; larger steps wait")
@@ -68,7 +68,7 @@ struct HealthRound: Sendable {
         ladder.advance(uptime: service.clock.now().uptime / 1_000_000_000)
         ladder.endOrderly()
         await save()
-        await service.history.finish(limit: HealthService.diskPatience, clock: service.clock)
+        await service.history.finish(limit: HealthService.diskTimeout, clock: service.clock)
     }
 
     // MARK: Readings
@@ -114,7 +114,7 @@ struct HealthRound: Sendable {
     private func wait(_ probes: [Probe]) async {
         let awaited = probes.filter(\.isAwaited).compactMap { slots[$0] }.filter { $0.busySince != nil }
         guard !awaited.isEmpty else { return }
-        await Waiting.until(limit: HealthService.patience, clock: service.clock) {
+        await Waiting.until(limit: HealthService.timeout, clock: service.clock) {
             for slot in awaited { await slot.ended() }
         }
     }
@@ -134,14 +134,14 @@ struct HealthRound: Sendable {
                 }
             }
         }
-        tell(news, at: now)
+        report(news, at: now)
     }
 
-    private func tell(_ news: [CheckRunner.News], at now: HealthInstant) {
+    private func report(_ news: [CheckRunner.News], at now: HealthInstant) {
         for item in news {
             switch item {
             case .clockStep(let seconds):
-                service.tell(
+                service.report(
                     HealthEvent(
                         id: 0, time: now.realtimeSeconds, kind: "state", check: CheckName.clock.rawValue,
                         text: "the clock was set by \(seconds.tenths) s", code: .clockStepped))
@@ -150,7 +150,7 @@ struct HealthRound: Sendable {
                 let states = [change.from, finding.state]
                 guard states.contains(.warn) || states.contains(.fail) || finding.state == .unknown else { continue }
                 let name = finding.check.rawValue + (finding.object.map { " \($0)" } ?? "")
-                service.tell(
+                service.report(
                     HealthEvent(
                         id: 0, time: now.realtimeSeconds, kind: "state", check: finding.check.rawValue,
                         object: finding.object, from: change.from, to: finding.state,
@@ -184,7 +184,7 @@ struct HealthRound: Sendable {
         let state = ladder.state
         let file = file
         savedAt = service.clock.now().uptime
-        let result = await saving.run(limit: HealthService.diskPatience, clock: service.clock) { () -> String? in
+        let result = await saving.run(limit: HealthService.diskTimeout, clock: service.clock) { () -> String? in
             do throws(LadderFile.Failure) {
                 try file.save(state)
                 return nil
@@ -199,7 +199,7 @@ struct HealthRound: Sendable {
         saved = state
     }
 
-    // MARK: What is told
+    // MARK: What is reported
 
     private mutating func report() {
         let now = service.clock.now()
@@ -207,7 +207,7 @@ struct HealthRound: Sendable {
         // Before the lock, which they take as well.
         let own = ownFindings()
         let news = service.shared.withLock { shared in shared.runner.tookOwn(own, at: now) }
-        tell(news, at: now)
+        report(news, at: now)
         let summary = service.shared.withLock { $0.runner.summary }
         if !isReady {
             isReady = true

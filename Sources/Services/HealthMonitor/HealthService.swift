@@ -6,7 +6,7 @@ public import ServiceLifecycle
 internal import Synchronization
 public import Systemd
 
-/// `watchboxd health`: looks at everything every few seconds, tells what it found, and takes the smallest step that may
+/// `watchboxd health`: looks at everything every few seconds, reports what it found, and takes the smallest step that may
 /// help.
 ///
 /// `WATCHDOG=1` is sent at the end of a round, by the round itself, and only while readings come in: a monitor that
@@ -30,11 +30,11 @@ public final class HealthService: Service {
     /// Between two rounds.
     static let pause = Duration.seconds(2)
     /// How long a round waits for its readings; those that take longer are collected by a later one.
-    static let patience = Duration.seconds(3)
+    static let timeout = Duration.seconds(3)
     /// Seconds without any reading after which the monitor does not call itself alive.
     static let blindness = 25.0
     /// For a file of a disk that may be dead.
-    static let diskPatience = Duration.seconds(4)
+    static let diskTimeout = Duration.seconds(4)
 
     /// - Parameters:
     ///   - clockControl: says whether the clock follows a time server, where the kernel may not be asked.
@@ -111,15 +111,15 @@ public final class HealthService: Service {
     /// Puts an action into history and log, and carries it out.
     private func take(_ action: EscalationLadder.Action) async {
         var event = RecoverySteps.event(action, time: clock.now().realtimeSeconds)
-        tell(event)
+        report(event)
         guard let trouble = await steps.take(action) else { return }
         event.time = clock.now().realtimeSeconds
         event.text = "\(event.text); it did not work: \(trouble)"
         event.code = .systemManager
-        tell(event)
+        report(event)
     }
 
-    func tell(_ event: HealthEvent) {
+    func report(_ event: HealthEvent) {
         history.add(event)
         var logger = logger
         logger[metadataKey: "event"] = "\(event.kind)"

@@ -80,7 +80,7 @@ enum Probe: Hashable, Sendable {
         }
     }
 
-    var words: String {
+    var text: String {
         switch self {
         case .camera(let id): "asking camera \(id)"
         case .relay(let name): "reaching relay \(name)"

@@ -2,7 +2,7 @@ internal import Platform
 internal import Synchronization
 
 /// Where one reading is made at a time, beside the monitor's round: a reading that hangs costs its own lane, one thread
-/// at most, and is told as what it is.
+/// at most, and is reported as what it is.
 final class ProbeSlot<Reading: Sendable>: Sendable {
     private struct State {
         var startedAt: UInt64?

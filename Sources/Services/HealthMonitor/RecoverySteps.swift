@@ -5,7 +5,7 @@ internal import Glibc
 internal import Platform
 internal import Systemd
 
-/// Carries the ladder's actions out, through systemd, and tells how each went. One step per object at a time: the
+/// Carries the ladder's actions out, through systemd, and reports how each went. One step per object at a time: the
 /// ladder's pauses are longer than systemd's deadlines.
 struct RecoverySteps: Sendable {
     let units: any UnitControl
@@ -37,7 +37,7 @@ struct RecoverySteps: Sendable {
         case .held(let level, let object, let why):
             return HealthEvent(
                 id: 0, time: time, kind: "state", check: CheckName.monitor.rawValue, object: object, to: .warn,
-                text: "\(level.rawValue) (\(level.words)) is wanted and not done now: \(why)", code: .budgetSpent)
+                text: "\(level.rawValue) (\(level.text)) is needed, but not done now: \(why)", code: .budgetSpent)
         }
     }
 
@@ -60,7 +60,7 @@ struct RecoverySteps: Sendable {
                 try await units.restart(UnitNames.target)
             case .reboot(let why):
                 leaveMessage(why)
-                // What hangs is the reason for it: nobody's job may take its place, and reboot.target has a deadline of
+                // What hangs is the reason for it: no other job may take its place, and reboot.target has a deadline of
                 // its own, after which systemd waits for nothing any more (rootfs-overlay).
                 try await units.startIrreversibly(UnitNames.reboot)
             case .held, .restartedBySystemd: break
@@ -75,7 +75,7 @@ struct RecoverySteps: Sendable {
 
     /// What is at a port now, as `usbreset` wants it: bus and device, `001/004`. A device gets another number whenever
     /// it comes back; its port stays. Nil for what gives no frames: the port is what a camera's process said, and no
-    /// such word shall take the box's disk or its network away.
+    /// such claim may take the box's disk or its network away.
     private func deviceNumber(at port: String) -> String? {
         func number(_ name: String) -> String? {
             guard let text = SmallFile.text("\(paths.box.systemRoot)/bus/usb/devices/\(port)/\(name)", atMost: 16),

@@ -3,7 +3,7 @@ internal import ControlAPI
 internal import Glibc
 internal import Platform
 
-/// Follows the file in which control tells the monitor what there is to watch.
+/// Follows the file in which control lists for the monitor what there is to watch.
 struct SettingsFile: Sendable {
     private struct Stamp: Equatable, Sendable {
         var inode: UInt64

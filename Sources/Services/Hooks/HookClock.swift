@@ -26,7 +26,7 @@ public struct HookClock: Sendable {
     /// 2020: a clock that says less was not set yet.
     private static let earliest: Int64 = 1_577_836_800_000_000
 
-    /// How long ago something happened; nothing where its time was told by a clock that was not set, or is ahead.
+    /// How long ago something happened; nothing where its time came from a clock that was not set, or is ahead.
     func age(of realtimeMicroseconds: Int64) -> Duration {
         guard realtimeMicroseconds >= Self.earliest else { return .zero }
         return max(.zero, .microseconds(self.realtimeMicroseconds() - realtimeMicroseconds))

@@ -13,6 +13,6 @@ struct HookCounts: Equatable, Sendable {
     /// Requests that came to nothing and are made again.
     var failures: UInt64 = 0
 
-    /// Events that no message told by themselves.
+    /// Events that no message reported one by one.
     var missed: UInt64 { joined + overflowed + expired + refused }
 }

@@ -15,7 +15,7 @@ actor HookKeeper {
         self.logger = logger
     }
 
-    /// A disk that takes nothing keeps nobody from being told: a restart then tells some of it again.
+    /// A disk that takes nothing does not stop messages: a restart then reports some events again.
     func save() async {
         var places: [String: HookPlace] = [:]
         for runner in runners { places[runner.name] = await runner.place }

@@ -5,7 +5,7 @@ internal import HTTPClient
 internal import Redaction
 internal import Settings
 
-/// What a receiver gets of one message, as docs/guide/box.md tells it.
+/// What a receiver gets of one message, as docs/guide/box.md describes it.
 struct HookLetter: Equatable {
     /// Characters of an event's text.
     private static let textLimit = 1500
@@ -65,8 +65,9 @@ struct HookLetter: Equatable {
         let severity = event.code?.entry?.severity
         var text = event.text + (event.code.map { " (\($0))" } ?? "")
         if message.missed > 0 {
-            let events = message.missed == 1 ? "1 event" : "\(message.missed) events"
-            text += "\n\(events) before this were not told by themselves."
+            let events =
+                message.missed == 1 ? "1 event before this was" : "\(message.missed) events before this were"
+            text += "\n\(events) not reported one by one."
         }
         body = Array(text.utf8)
         let subject = event.object.map { "\(box): \($0)" } ?? "\(box): \(event.topic)"

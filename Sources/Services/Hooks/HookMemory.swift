@@ -1,8 +1,8 @@
 internal import ControlAPI
 internal import Platform
 
-/// Where each hook is in the events of the box, in one small file, so that a restart neither loses an event nor tells
-/// one twice.
+/// Where each hook is in the events of the box, in one small file, so that a restart neither loses an event nor
+/// reports one twice.
 struct HookMemory: Sendable {
     private struct Content: Codable {
         var schema = "watchbox.hook-places/1"

@@ -1,4 +1,4 @@
-/// What came of one message.
+/// The result of one message.
 enum HookOutcome: Equatable, Sendable {
     case delivered
     /// The receiver will not take this one, however often it is sent.

@@ -1,13 +1,13 @@
 internal import ControlAPI
 
-/// What one hook has to tell, and when: which event is sent next, what is given up, and what of that is counted.
+/// What one hook has to report, and when: which event is sent next, what is given up, and what of that is counted.
 ///
 /// Knows no clock and no network. Everything is bounded: events that wait, their age, requests in a minute, the pause
-/// after a failure. What is not told by itself is counted, and the next message that arrives says how many those were.
+/// after a failure. What is not reported by itself is counted, and the next message that arrives says how many those were.
 struct HookQueue: Equatable, Sendable {
     /// Events that wait. The newest are kept: what is the matter now is worth more than how it began.
     static let limit = 64
-    /// Older events are not told any more.
+    /// Older events are not reported any more.
     static let maxAge = Duration.seconds(86_400)
     /// Requests in any minute. The last of them stands for everything that waits.
     static let requestsPerMinute = 30
@@ -17,7 +17,7 @@ struct HookQueue: Equatable, Sendable {
     private static let minute = Duration.seconds(60)
 
     enum Action: Equatable, Sendable {
-        /// Send this, then say what came of it: `ended`.
+        /// Send this, then report the result: `ended`.
         case send(HookMessage)
         /// Ask again then, or when something happened.
         case wait(until: Duration)
@@ -34,8 +34,8 @@ struct HookQueue: Equatable, Sendable {
         case ready
         /// - Parameters:
         ///   - events: that the message stands for.
-        ///   - told: of `missed`, what it says of those before.
-        case sending(events: [Waiting], told: UInt64)
+        ///   - reported: of `missed`, what it says of those before.
+        case sending(events: [Waiting], reported: UInt64)
         case pausing(until: Duration)
     }
 
@@ -65,7 +65,7 @@ struct HookQueue: Equatable, Sendable {
     /// The last requests came to nothing.
     var isFailing: Bool { failuresInARow > 0 }
 
-    /// What is kept, so that a restart neither loses an event nor tells one twice.
+    /// What is kept, so that a restart neither loses an event nor reports one twice.
     var place: HookPlace {
         var ids = waiting.map(\.event.id)
         if case .sending(let events, _) = state { ids += events.map(\.event.id) }
@@ -80,7 +80,7 @@ struct HookQueue: Equatable, Sendable {
         seen = newest
     }
 
-    /// An event that this hook tells; one that it has seen is ignored.
+    /// An event that this hook reports; one that it has seen is ignored.
     ///
     /// - Parameters:
     ///   - age: how long ago it happened.
@@ -91,7 +91,7 @@ struct HookQueue: Equatable, Sendable {
         makeRoom()
     }
 
-    /// An event that this hook does not tell.
+    /// An event that this hook does not report.
     mutating func passed(_ id: Int64) {
         _ = isNew(id)
     }
@@ -114,21 +114,21 @@ struct HookQueue: Equatable, Sendable {
         requests.append(now)
         let events = isLast ? waiting : [waiting[0]]
         waiting.removeFirst(events.count)
-        state = .sending(events: events, told: missed)
+        state = .sending(events: events, reported: missed)
         return .send(
             HookMessage(event: isLast ? newest.event : events[0].event, missed: missed + UInt64(events.count - 1)))
     }
 
-    /// What came of the message.
+    /// The result of the message.
     mutating func ended(_ outcome: HookOutcome, at now: Duration) {
-        guard case .sending(let events, let told) = state else { return }
+        guard case .sending(let events, let reported) = state else { return }
         state = .ready
         switch outcome {
         case .delivered:
             failuresInARow = 0
             counts.delivered += 1
             counts.joined += UInt64(events.count - 1)
-            missed -= told
+            missed -= reported
         case .refused:
             failuresInARow = 0
             counts.refused += UInt64(events.count)

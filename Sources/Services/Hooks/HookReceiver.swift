@@ -6,7 +6,7 @@ internal import Settings
 /// The other end of one hook: one URL, with its token and its trust. Sends one message at a time; follows nothing, and
 /// reads of an answer no more than its status.
 struct HookReceiver: Sendable {
-    /// What came of one message, in words for a person.
+    /// The result of one message, as text for a person.
     struct Report: Sendable {
         var outcome: HookOutcome
         var status: Int?
@@ -54,7 +54,7 @@ struct HookReceiver: Sendable {
                 plainHTTP: url.lowercased().hasPrefix("http:") ? .anywhere : .loopbackOnly, maximumRequests: 4))
     }
 
-    /// As it stands in a file that a person wrote.
+    /// As written in a file by a person.
     private static func firstLine(_ text: String) -> String {
         let line = text.prefix { !$0.isNewline }.drop(while: \.isWhitespace)
         return String(line.reversed().drop(while: \.isWhitespace).reversed())

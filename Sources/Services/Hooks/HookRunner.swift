@@ -4,9 +4,9 @@ internal import ErrorCatalog
 internal import Logging
 internal import Settings
 
-/// Tells one hook its events, one after the other, for as long as its process runs. No hook waits for another.
+/// Sends one hook its events, one after the other, for as long as its process runs. No hook waits for another.
 actor HookRunner {
-    /// Of the unit of this very process: what is wrong with hooks is not told by hooks.
+    /// Of the unit of this very process: what is wrong with hooks is not reported by hooks.
     private static let ownUnit = "watchbox-hooks.service"
 
     nonisolated let name: String
@@ -55,12 +55,12 @@ actor HookRunner {
     func began(at newest: Int64) { queue.began(at: newest) }
 
     func happened(_ event: EventDocument) {
-        guard tells(event) else { return queue.passed(event.id) }
+        guard reports(event) else { return queue.passed(event.id) }
         queue.happened(event, age: clock.age(of: event.time), at: clock.sinceBoot())
         wake.yield()
     }
 
-    private func tells(_ event: EventDocument) -> Bool {
+    private func reports(_ event: EventDocument) -> Bool {
         guard topics.contains(event.topic), event.object != Self.ownUnit else { return false }
         guard !cameras.isEmpty, HookTopic(rawValue: event.topic)?.isAboutCameras == true else { return true }
         return event.object.map { cameras.contains($0) } ?? true

@@ -5,7 +5,7 @@ public import Logging
 public import ServiceLifecycle
 internal import Settings
 
-/// `watchboxd hooks`: follows what control says happens on the box, and tells it to those whom the configuration names.
+/// `watchboxd hooks`: follows what control says happens on the box, and reports it to the receivers that the configuration names.
 ///
 /// Not in the frame path, and no part of control: it talks to hosts of anybody's choice, and knows of the box no more
 /// than its events and the secrets of its own hooks.
@@ -23,7 +23,7 @@ public final class HooksService: Service {
 
     /// - Parameters:
     ///   - stateDirectory: keeps where each hook is.
-    ///   - eventsSocket: where control tells events.
+    ///   - eventsSocket: where control publishes events.
     ///   - secret: the text of the secret of this name; nil when there is none.
     ///   - onRunning: called once it works.
     public init(
@@ -43,8 +43,8 @@ public final class HooksService: Service {
         keeper = HookKeeper(memory: memory, runners: runners, saved: places, logger: logger)
         // Control has up to 30 s for its boot; a stream shows a sign of life every 15 s.
         client = ControlClient(socketPath: eventsSocket, readTimeout: .seconds(35))
-        let wanted = Set(settings.hooks.flatMap(\.events))
-        topics = wanted.map { $0 == HookTopic.motion.rawValue ? HookTopic.camera.rawValue : $0 }.sorted()
+        let requested = Set(settings.hooks.flatMap(\.events))
+        topics = requested.map { $0 == HookTopic.motion.rawValue ? HookTopic.camera.rawValue : $0 }.sorted()
         self.clock = clock
         self.logger = logger
         self.onRunning = onRunning
@@ -53,11 +53,11 @@ public final class HooksService: Service {
     /// For the socket at which control asks how hooks stand.
     public var router: APIRouter {
         APIRouter([
-            APIRoute(.get, APIPath.hooks(), "How each hook stands", response: "HookStatesDocument") { [self] _ in
+            APIRoute(.get, APIPath.hooks(), "The state of each hook", response: "HookStatesDocument") { [self] _ in
                 .document(HookStatesDocument(hooks: await states))
             },
             APIRoute(
-                .post, APIPath.hooks("{name}", "test"), "Sends one message now and tells what came of it",
+                .post, APIPath.hooks("{name}", "test"), "Sends one message now and reports the result",
                 response: "HookTestDocument"
             ) { [self] request in
                 let name = request.parameters["name"] ?? ""
@@ -114,7 +114,7 @@ public final class HooksService: Service {
     }
 
     private func follow() async {
-        var told = ""
+        var reported = ""
         while !Task.isCancelled {
             do {
                 let newest = try await client.get(EventPositionDocument.self, APIPath.events("latest")).id
@@ -122,19 +122,19 @@ public final class HooksService: Service {
                 await keeper.save()
                 let position = await position
                 for try await event in client.events(topics: topics, lastEventID: position.map { "\($0)" }) {
-                    told = ""
+                    reported = ""
                     guard let document = try? JSONDocument.decode(EventDocument.self, from: Array(event.data.utf8))
                     else { continue }
-                    let happened = HookLetter.cleaned(document.toldByHooks)
+                    let happened = HookLetter.cleaned(document.reportedByHooks)
                     for runner in runners { await runner.happened(happened) }
                 }
             } catch {
                 let why = "\(error)"
                 // Once for each reason: control may be away for long.
-                if why != told, !Task.isCancelled {
+                if why != reported, !Task.isCancelled {
                     logger.warning("the box's events cannot be followed, which is tried again every second: \(why)")
                 }
-                told = why
+                reported = why
             }
             try? await clock.sleep(Self.pause)
         }

@@ -2,7 +2,7 @@ internal import FoundationEssentials
 public import KeyAccess
 internal import Synchronization
 
-/// What a KAS knows of tokens, grants and devices beside its configuration: `revocations.json`, `grants.json`,
+/// What a KAS knows of tokens, grants and devices besides its configuration: `revocations.json`, `grants.json`,
 /// `devices.json` and the log of issued tokens, `tokens.jsonl`, in its state directory.
 ///
 /// The tools write the same files while the service runs; the service reads them again every few seconds, and each
@@ -65,7 +65,7 @@ public final class AccessRegister: Sendable {
 
     /// To be called before the token is given away: what is not in the log can't be found to be revoked.
     ///
-    /// - Parameter presented: what the token is made from. It is judged once more by what is on disk now: a revocation that
+    /// - Parameter presented: what the token is made from. It is checked once more against what is on disk now: a revocation that
     ///   this process has not read yet must not be outrun by a renewal.
     /// - Returns: false when that is revoked; nothing is noted then.
     func note(_ claims: AccessClaims, from presented: AccessClaims? = nil, kid: String?, now: Int64) throws -> Bool {

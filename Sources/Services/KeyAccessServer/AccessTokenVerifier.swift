@@ -47,7 +47,7 @@ final class AccessTokenVerifier: Sendable {
     /// Asks issuers for their keys where it is time to; takes as long as they do.
     ///
     /// - Parameter now: nanoseconds of a monotonic clock.
-    /// - Returns: what went wrong, a sentence each.
+    /// - Returns: what went wrong, a message each.
     func refreshRemotes(now: UInt64) async -> [String] {
         var problems: [String] = []
         for remote in remotes.values {
@@ -110,7 +110,7 @@ final class AccessTokenVerifier: Sendable {
         }
         do {
             let latest = claims.expiresAt?.seconds ?? now
-            // Judged by its last moment, when that is not too long ago.
+            // Checked as of its last moment, when that is not too long ago.
             let instant = grace > 0 && latest < now && now - grace <= latest ? latest : now
             try AccessTokenRules(audience: audience).check(claims, now: instant)
         } catch {
@@ -133,7 +133,7 @@ final class AccessTokenVerifier: Sendable {
             return ([VerificationKey(kid: nil, .hs256(Array(secret.text.utf8)))], configuration.audience)
         }
         if let remote = remotes[issuer] {
-            // Not the caller's fault, so he is told to come again.
+            // Not the caller's fault, so the answer asks it to try again.
             guard let keys = remote.set.keys else { throw .unavailable }
             return (keys, remote.issuer.audience ?? configuration.audience)
         }

@@ -39,7 +39,7 @@ final class AuditLog: Sendable {
         var descriptor: Int32 = -1
         var inode: UInt64 = 0
         /// The last line was cut off, for want of space.
-        var isTorn = false
+        var isHalfWritten = false
         /// The last line could not be written, and the log says so already.
         var isFailing = false
     }
@@ -88,7 +88,7 @@ final class AuditLog: Sendable {
         var line = entry
         line.repeats = repeats > 0 ? repeats : nil
         guard append(line) else { return false }
-        permits.withLock { $0.told(key, entry, now: entry.time) }
+        permits.withLock { $0.reported(key, entry, now: entry.time) }
         return true
     }
 
@@ -97,7 +97,7 @@ final class AuditLog: Sendable {
         text.utf8.count <= limit ? text : String(decoding: text.utf8.prefix(limit), as: UTF8.self)
     }
 
-    /// Tells what was left out and not told since; to be called every few seconds.
+    /// Logs what was left out and not logged since; to be called every few seconds.
     func settle(now: Int64) {
         for entry in refusals.withLock({ $0.settle(now: now) }) { append(entry) }
         for entry in permits.withLock({ $0.settle(now: now) }) { append(entry) }
@@ -135,12 +135,12 @@ final class AuditLog: Sendable {
             close(file.descriptor)
             file = File(descriptor: opened.0, inode: opened.1)
         }
-        let bytes = (file.isTorn ? [UInt8(ascii: "\n")] : []) + line + [UInt8(ascii: "\n")]
+        let bytes = (file.isHalfWritten ? [UInt8(ascii: "\n")] : []) + line + [UInt8(ascii: "\n")]
         let count = bytes.withUnsafeBytes { Glibc.write(file.descriptor, $0.baseAddress, $0.count) }
         guard count >= 0 else { return false }
-        file.isTorn = count < bytes.count
-        if file.isTorn { errno = ENOSPC }
-        return !file.isTorn
+        file.isHalfWritten = count < bytes.count
+        if file.isHalfWritten { errno = ENOSPC }
+        return !file.isHalfWritten
     }
 
     private static func open(_ path: String) throws(StateDirectoryError) -> (Int32, UInt64) {

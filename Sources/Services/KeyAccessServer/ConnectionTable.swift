@@ -83,7 +83,7 @@ final class ConnectionTable: Sendable {
         for channel in overdue { channel.close(promise: nil) }
     }
 
-    /// Takes nobody in any more, and ends who is idle.
+    /// Accepts no connection any more, and ends the idle ones.
     ///
     /// - Returns: how many are in the midst of a request.
     func quiesce() -> Int {

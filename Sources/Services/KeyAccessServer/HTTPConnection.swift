@@ -44,7 +44,7 @@ final class HTTPConnection: ChannelDuplexHandler {
     private var state = State.awaitingHead
     private var keepsAlive = true
     private var isHead = false
-    private var isReadWanted = false
+    private var isReadNeeded = false
 
     init(endpoints: KeyAccessEndpoints, table: ConnectionTable, address: String, times: Times) {
         self.endpoints = endpoints
@@ -53,7 +53,7 @@ final class HTTPConnection: ChannelDuplexHandler {
         self.times = times
     }
 
-    /// - Throws: when the table has no room: the channel is closed then, without a word, because over TLS a word is dear.
+    /// - Throws: when the table has no room: the channel is closed then, without an answer, because over TLS an answer is expensive.
     func enter(_ channel: any Channel) throws {
         identifier = table.enter(
             channel, network: NetworkAddress.share(ofClient: address), deadline: .now() + times.head)
@@ -155,7 +155,7 @@ final class HTTPConnection: ChannelDuplexHandler {
         context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: nil)
     }
 
-    /// For a request whose rest is not wanted. The client may be sending it: to close at once would reset the
+    /// For a request whose remainder is not needed. The client may be sending it: to close at once would reset the
     /// connection under the answer.
     private func answerEarly(_ answer: ServiceAnswer, _ context: ChannelHandlerContext) {
         keepsAlive = false
@@ -206,12 +206,12 @@ final class HTTPConnection: ChannelDuplexHandler {
 
     /// Nothing is read from a client that does not read its answers.
     func read(context: ChannelHandlerContext) {
-        if context.channel.isWritable { context.read() } else { isReadWanted = true }
+        if context.channel.isWritable { context.read() } else { isReadNeeded = true }
     }
 
     func channelWritabilityChanged(context: ChannelHandlerContext) {
-        if context.channel.isWritable, isReadWanted {
-            isReadWanted = false
+        if context.channel.isWritable, isReadNeeded {
+            isReadNeeded = false
             context.read()
         }
         context.fireChannelWritabilityChanged()

@@ -55,7 +55,7 @@ public struct IssuedTokenLog: Sendable {
     static let name = "tokens.jsonl"
     static let limit = 4096
     static let limitOfSubject = 512
-    /// Of narrowed ones, beside the others.
+    /// Of narrowed ones, in addition to the others.
     static let limitOfNarrowed = 4096
     static let limitOfNarrowedOfSubject = 256
     static let compactionInterval = 256

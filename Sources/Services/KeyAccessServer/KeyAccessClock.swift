@@ -4,7 +4,7 @@ internal import Platform
 public struct KeyAccessClock: Sendable {
     /// Seconds since 1970: token times, registrations, audit lines.
     public var unixSeconds: @Sendable () -> Int64
-    /// The same in milliseconds: what viewers judge the age of a frame by.
+    /// The same in milliseconds: what viewers determine the age of a frame by.
     public var unixMilliseconds: @Sendable () -> Int64
     /// Nanoseconds of a clock that never goes back: rate limits.
     public var monotonicNanoseconds: @Sendable () -> UInt64

@@ -239,7 +239,7 @@ final class KeyAccessEndpoints: Sendable {
     private func proofOrigin(_ request: ServiceRequest) throws(ServiceFault) -> String {
         guard configuration.publicURL != nil || (configuration.tls == nil && configuration.isLoopback) else {
             throw .authenticationFailed(
-                "This service takes no token that is bound to a key: its operator has not set its publicURL.")
+                "This service accepts no token that is bound to a key: its operator has not set its publicURL.")
         }
         return origin(request)
     }

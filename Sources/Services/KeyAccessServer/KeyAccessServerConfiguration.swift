@@ -250,7 +250,7 @@ extension KeyAccessServerConfiguration {
     }
 
     /// The length of an epoch, for `KeyStore`. Headers of publishers that cannot register name no key: with several in
-    /// service nothing would tell which one they are for, so there are no epochs then.
+    /// service nothing would show which one they are for, so there are no epochs then.
     public var scheduledEpochSeconds: Int64 { requiresRegisteredHeaders ? keyEpochSeconds : 0 }
 
     /// The salt for NanoTDF keys.

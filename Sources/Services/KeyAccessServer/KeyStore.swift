@@ -151,7 +151,7 @@ public final class KeyStore: Sendable {
             let ahead = Set(keys.filter { Self.isAhead($0, now: now) }.map(\.kid))
             return (
                 isChanged || !state.isSwept || !condemned.isEmpty, condemned,
-                state.ahead.due(ahead, after: Self.patienceWithTheFuture, at: uptime)
+                state.ahead.due(ahead, after: Self.futureGrace, at: uptime)
             )
         }
         var changes: [String] = []
@@ -181,7 +181,7 @@ public final class KeyStore: Sendable {
 
     /// Either that time was wrong, or it is now: a machine that has no time of its own may be without a network for
     /// days.
-    private static let patienceWithTheFuture = Duration.seconds(7 * 86_400)
+    private static let futureGrace = Duration.seconds(7 * 86_400)
 
     /// It was made or replaced at a time that is yet to come: while the clock was wrong, if it is right now.
     private static func isAhead(_ key: KeyDescription, now: Int64) -> Bool {
@@ -208,7 +208,7 @@ public final class KeyStore: Sendable {
         Self.isOver(key, overlapSeconds: overlapSeconds, now: now)
     }
 
-    /// What was read from the directory; what is known beside it stays.
+    /// What was read from the directory; what is known besides stays.
     private func take(_ loaded: State) {
         state.withLock { state in
             let known = state
@@ -307,7 +307,7 @@ public final class KeyStore: Sendable {
     private static let rememberedKeys = 400
 
     /// Changes nothing on disk. All keys are described, those within their overlap are ready for use. A key whose file
-    /// has gone although nobody destroyed it is a damage that stops the service, not a smaller ring.
+    /// is missing although no one destroyed it is damage that stops the service, not a smaller ring.
     private static func load(_ directory: StateDirectory, overlapSeconds: Int64, now: Int64) throws -> State {
         let index = try readIndex(directory)
         var ring = KeyRing()

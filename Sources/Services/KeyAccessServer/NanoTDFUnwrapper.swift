@@ -30,7 +30,7 @@ struct NanoTDFUnwrapper {
             return try refusal(.invalidPoint, headerSha256: hash)
         }
         let entry = registration(hash)
-        // The registration's proof told which key it is.
+        // The registration's proof showed which key it is.
         let candidates = entry.map { entry in ring.p256.filter { $0.kid == entry.kid } } ?? ring.candidates(for: header)
         guard !candidates.isEmpty else { return try refusal(.unknownKid, headerSha256: hash) }
         var first: UnwrappedKey?
@@ -40,7 +40,7 @@ struct NanoTDFUnwrapper {
                 first?.wipe()
                 return unwrapped
             }
-            // The agreement always gives a key; which one is right nothing tells.
+            // The agreement always gives a key; nothing shows which one is right.
             unwrapped.fault = .keyNotProven
             if first == nil { first = unwrapped } else { unwrapped.wipe() }
         }

@@ -8,7 +8,7 @@ struct PermitMemory {
     static let capacity = 4096
 
     private struct Given {
-        var toldAt: Int64
+        var reportedAt: Int64
         var entry: AuditEntry
         var repeats = 0
     }
@@ -16,23 +16,23 @@ struct PermitMemory {
     private var given: [String: Given] = [:]
 
     /// - Parameter now: Unix seconds.
-    /// - Returns: nil when it was told within the window; else how many times since then were not.
+    /// - Returns: nil when it was logged within the window; else how many times since then were not.
     mutating func asked(_ key: String, now: Int64) -> Int? {
         guard let known = given[key] else { return 0 }
-        guard now >= known.toldAt, now - known.toldAt < Self.window else { return known.repeats }
+        guard now >= known.reportedAt, now - known.reportedAt < Self.window else { return known.repeats }
         given[key]?.repeats += 1
         return nil
     }
 
     /// Its line is written.
-    mutating func told(_ key: String, _ entry: AuditEntry, now: Int64) {
+    mutating func reported(_ key: String, _ entry: AuditEntry, now: Int64) {
         guard given[key] != nil || given.count < Self.capacity else { return }
-        given[key] = Given(toldAt: now, entry: entry)
+        given[key] = Given(reportedAt: now, entry: entry)
     }
 
     /// - Returns: a line for each that was asked for again and whose minute is over.
     mutating func settle(now: Int64) -> [AuditEntry] {
-        let over = given.filter { now < $0.value.toldAt || now - $0.value.toldAt >= Self.window }
+        let over = given.filter { now < $0.value.reportedAt || now - $0.value.reportedAt >= Self.window }
         for key in over.keys { given[key] = nil }
         return over.values.filter { $0.repeats > 0 }.map { given in
             var entry = given.entry

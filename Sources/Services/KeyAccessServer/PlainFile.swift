@@ -16,7 +16,7 @@ enum PlainFile {
         var status = stat()
         guard stat(path, &status) == 0 else { throw .system(call: "stat", path: path, code: errno) }
         guard status.st_mode & 0o037 == 0 else {
-            throw .permissionsTooWide(path: path, mode: status.st_mode & 0o7777, wanted: 0o640)
+            throw .permissionsTooWide(path: path, mode: status.st_mode & 0o7777, expected: 0o640)
         }
         return try read(path, limit: limit)
     }

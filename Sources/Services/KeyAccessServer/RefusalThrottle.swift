@@ -1,5 +1,5 @@
 /// Which refusals get an audit line: one for each key and second, and so many of all keys together. The others are
-/// counted, and each count is told by a later line, so that a flood neither fills the disk nor hides itself.
+/// counted, and each count is reported by a later line, so that a flood neither fills the disk nor hides itself.
 struct RefusalThrottle {
     static let linesPerSecond = 32
     /// Keys that are told apart; all others share one.
@@ -7,7 +7,7 @@ struct RefusalThrottle {
     private static let others = "*"
 
     private struct Source {
-        var toldAt: Int64
+        var reportedAt: Int64
         var leftOut = 0
         /// The first one of those left out, for its line.
         var entry: AuditEntry
@@ -24,21 +24,21 @@ struct RefusalThrottle {
     mutating func count(_ key: String, _ entry: AuditEntry, now: Int64) -> Int? {
         let key = sources[key] != nil || sources.count < Self.capacity ? key : Self.others
         if second != now { (second, linesInSecond) = (now, 0) }
-        if sources[key]?.toldAt == now || linesInSecond >= Self.linesPerSecond {
-            sources[key, default: Source(toldAt: .min, entry: entry)].leftOut += 1
+        if sources[key]?.reportedAt == now || linesInSecond >= Self.linesPerSecond {
+            sources[key, default: Source(reportedAt: .min, entry: entry)].leftOut += 1
             return nil
         }
         linesInSecond += 1
         let leftOut = sources[key]?.leftOut ?? 0
-        sources[key] = Source(toldAt: now, entry: entry)
+        sources[key] = Source(reportedAt: now, entry: entry)
         return leftOut
     }
 
     /// Forgets who has been quiet since an earlier second.
     ///
-    /// - Returns: lines for what was left out and never told. At most `linesPerSecond`; the rest is told by the last one.
+    /// - Returns: lines for what was left out and never reported. At most `linesPerSecond`; the last one reports the rest.
     mutating func settle(now: Int64) -> [AuditEntry] {
-        let quiet = sources.filter { $0.value.toldAt != now }
+        let quiet = sources.filter { $0.value.reportedAt != now }
         for key in quiet.keys { sources[key] = nil }
         var lines = quiet.values.filter { $0.leftOut > 0 }.map { source in
             var entry = source.entry

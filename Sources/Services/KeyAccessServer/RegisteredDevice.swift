@@ -58,10 +58,10 @@ extension AccessRegister {
 extension DeviceKeys.Fault: CustomStringConvertible {
     public var description: String {
         switch self {
-        case .full(let limit): "The KAS has \(limit) device keys already; remove some that serve no more."
+        case .full(let limit): "The KAS has \(limit) device keys already; remove some that are no longer in use."
         case .holderFull(let limit):
-            "This publisher has \(limit) device keys already: one that serves and one that takes over. Remove the old one first."
-        case .invalid(let what): "The device key was not taken: \(what)."
+            "This publisher has \(limit) device keys already: one in use and one that takes over. Remove the old one first."
+        case .invalid(let what): "The device key was not accepted: \(what)."
         case .unknown: "This publisher has no such device key here; kas device list shows those that it has."
         }
     }

@@ -4,7 +4,7 @@ internal import NanoTDF
 internal import NanoTDFCryptography
 internal import Wire
 
-/// Takes registrations of headers, each with the proof that its sender made the header, and tells who registered what.
+/// Takes registrations of headers, each with the proof that its sender made the header, and reports who registered what.
 struct RegistrationEndpoint: Sendable {
     /// Base64 of a header is longer than the header; the other members are short.
     static let bodyLimit = 2 * NanoTDFUnwrapper.maximumHeader

@@ -25,7 +25,7 @@ final class RemoteKeySet: Sendable {
         /// Nanoseconds of the monotonic clock; 0: at once.
         var isDueAt: UInt64 = 0
         var attemptedAt: UInt64?
-        var isWanted = false
+        var isNeeded = false
         var isUnderWay = false
     }
 
@@ -43,7 +43,7 @@ final class RemoteKeySet: Sendable {
 
     /// A token names a key that is not there: the issuer may have a new one.
     func lacksKey() {
-        state.withLock { $0.isWanted = true }
+        state.withLock { $0.isNeeded = true }
     }
 
     /// Asks for the keys if it is time to.
@@ -53,9 +53,9 @@ final class RemoteKeySet: Sendable {
     func refreshIfDue(now: UInt64) async -> String? {
         let conditional = state.withLock { state -> (entityTag: String?, Bool)? in
             let mayAsk = state.attemptedAt.map { now >= $0 + Self.pause * Self.second } ?? true
-            guard !state.isUnderWay, mayAsk, state.isWanted || now >= state.isDueAt else { return nil }
+            guard !state.isUnderWay, mayAsk, state.isNeeded || now >= state.isDueAt else { return nil }
             state.isUnderWay = true
-            state.isWanted = false
+            state.isNeeded = false
             state.attemptedAt = now
             return (state.keys == nil ? nil : state.entityTag, true)
         }

@@ -13,7 +13,7 @@ struct Caller: Sendable {
     var address: String
     /// The key of the DPoP proof, when the access token is bound to one: it must have signed the request token.
     var proofKey: VerificationKey?
-    /// The client asks for `CollectionFacts` beside a key.
+    /// The client asks for `CollectionFacts` along with a key.
     var wantsFacts = false
 }
 
@@ -21,7 +21,7 @@ struct Caller: Sendable {
 final class RewrapProcessor: Sendable {
     static let maximumRequests = 16
     static let maximumObjects = 16
-    /// One text for every refusal of a key, so that an answer tells nothing about why; the audit log does.
+    /// One text for every refusal of a key, so that an answer reveals nothing about why; the audit log does.
     static let refusal = "This key is not given to you; the audit log of the KAS holds the reason."
 
     /// Stands in for a policy that could not be read.
@@ -186,7 +186,7 @@ final class RewrapProcessor: Sendable {
         if case .registered(let stream) = unwrapped.origin { entry.stream = stream }
         let isNoted = audit.write(entry)
         guard reason == nil else { return .fail(id: identified.keyAccessObjectId, error: Self.refusal) }
-        // A key that nobody can say was given is not given.
+        // A key whose release cannot be recorded is not released.
         guard isNoted else { throw ServiceFault.unavailable }
         return .permit(id: identified.keyAccessObjectId, wrappedKey: Base64.encode(wrapped))
     }

@@ -20,7 +20,7 @@ struct StateArchive: Equatable {
         case unknownVersion(UInt8)
         /// Key derivation that would cost too much, or too little to be ours.
         case unreasonableParameters
-        /// The passphrase is another one, or the file was changed. Nobody can tell which.
+        /// The passphrase is wrong, or the file was changed. There is no telling which.
         case wrongPassphraseOrDamaged
         /// It was made by us and yet is not of our form; or what is to be kept has no such form.
         case malformed(String)
@@ -117,7 +117,7 @@ struct StateArchive: Equatable {
             let length = Int(try take(1).first ?? 0)
             let name = String(decoding: try take(length), as: UTF8.self)
             guard isName(name), !files.contains(where: { $0.name == name }) else {
-                throw .malformed("a file has a name that none can have")
+                throw .malformed("a file has an invalid name")
             }
             files.append(File(name: name, bytes: Array(try take(try number()))))
         }

@@ -42,7 +42,7 @@ public enum StateBackup {
             return StateArchive(files: files)
         }
         guard archive.files.contains(where: { $0.name == indexName }) else { throw Fault.noKeys(path: path) }
-        return try telling { try archive.sealed(passphrase: Array(passphrase.utf8), cost: cost) }
+        return try explainingFaults { try archive.sealed(passphrase: Array(passphrase.utf8), cost: cost) }
     }
 
     /// Writes a backup's files into a directory that has no keys, and opens the keys.
@@ -53,7 +53,7 @@ public enum StateBackup {
     public static func restore(
         _ bytes: [UInt8], passphrase: String, directory path: String, now: Int64
     ) throws -> [KeyDescription] {
-        let archive = try telling { try StateArchive(sealed: bytes, passphrase: Array(passphrase.utf8)) }
+        let archive = try explainingFaults { try StateArchive(sealed: bytes, passphrase: Array(passphrase.utf8)) }
         guard let index = archive.files.first(where: { $0.name == indexName }) else {
             throw Fault.malformed("it holds no keys")
         }
@@ -86,14 +86,14 @@ public enum StateBackup {
         return try restore(bytes, passphrase: passphrase, directory: path, now: now)
     }
 
-    private static func telling<Answer>(_ body: () throws -> Answer) throws -> Answer {
+    private static func explainingFaults<Answer>(_ body: () throws -> Answer) throws -> Answer {
         do {
             return try body()
         } catch let fault as StateArchive.Fault {
             switch fault {
             case .notABackup: throw Fault.notABackup
             case .unknownVersion(let version): throw Fault.unknownVersion(version)
-            case .unreasonableParameters: throw Fault.malformed("its key derivation is none of ours")
+            case .unreasonableParameters: throw Fault.malformed("its key derivation parameters are not accepted")
             case .wrongPassphraseOrDamaged: throw Fault.wrongPassphraseOrDamaged
             case .malformed(let why): throw Fault.malformed(why)
             }
@@ -110,7 +110,7 @@ extension StateBackup.Fault: CustomStringConvertible {
         case .notABackup: "The file is not a backup of a KAS, or it was cut off."
         case .unknownVersion(let version):
             "The backup has version \(version); this program reads \(StateArchive.version). Use the newer program."
-        case .wrongPassphraseOrDamaged: "The passphrase is another one, or the file was changed or cut off."
+        case .wrongPassphraseOrDamaged: "The passphrase is wrong, or the file was changed or cut off."
         case .malformed(let why): "The backup cannot be used: \(why)."
         case .passphraseTooShort(let minimum):
             "The passphrase has fewer than \(minimum) bytes, and whoever finds the backup could guess it."

@@ -7,7 +7,7 @@ public enum StateDirectoryError: Error, Equatable, Sendable {
     /// A call of the C library failed.
     case system(call: String, path: String, code: Int32)
     /// Group or others may do something with it.
-    case permissionsTooWide(path: String, mode: UInt32, wanted: UInt32)
+    case permissionsTooWide(path: String, mode: UInt32, expected: UInt32)
     case wrongOwner(path: String)
     /// A symbolic link, a device, or a directory where a file belongs.
     case wrongKind(path: String)
@@ -36,9 +36,9 @@ extension StateDirectoryError: CustomStringConvertible {
         switch self {
         case .system(let call, let path, let code):
             "\(call) failed for \(path): \(SystemMessage.text(code))."
-        case .permissionsTooWide(let path, let mode, let wanted):
-            "\(path) has permissions \(Self.octal(mode)), wider than \(Self.octal(wanted)): others could read the "
-                + "keys. Run: chmod \(Self.octal(wanted)) \(path) — and replace the keys if someone may have."
+        case .permissionsTooWide(let path, let mode, let expected):
+            "\(path) has permissions \(Self.octal(mode)), wider than \(Self.octal(expected)): others could read the "
+                + "keys. Run: chmod \(Self.octal(expected)) \(path) — and replace the keys if someone may have."
         case .wrongOwner(let path):
             "\(path) belongs to another user than the one this program runs as. Run: chown it to that user."
         case .wrongKind(let path): "\(path) is not a plain file or directory of its own. Remove it."
@@ -79,7 +79,7 @@ final class StateDirectory: Sendable {
         }
         descriptor = opened
         do {
-            let status = try Self.check(opened, path: path, kind: S_IFDIR, wanted: 0o700)
+            let status = try Self.check(opened, path: path, kind: S_IFDIR, expected: 0o700)
             owner = (status.st_uid, status.st_gid)
         } catch {
             close(opened)
@@ -117,7 +117,7 @@ final class StateDirectory: Sendable {
                 ? .wrongKind(path: full(name)) : .system(call: "open", path: full(name), code: errno)
         }
         defer { close(file) }
-        try Self.check(file, path: full(name), kind: S_IFREG, wanted: 0o600)
+        try Self.check(file, path: full(name), kind: S_IFREG, expected: 0o600)
         do throws(SmallFile.Failure) {
             return try WholeFile.read(file, limit: limit)
         } catch {
@@ -126,7 +126,7 @@ final class StateDirectory: Sendable {
     }
 
     /// The lines of a file, however long it is, in memory for a few of them. Longer ones than `longest` and the empty ones
-    /// are left out; a last one without its end is told like the others.
+    /// are left out; a last one without its end is reported like the others.
     func readLines(_ name: String, longest: Int, _ body: (ArraySlice<UInt8>) -> Void) throws(StateDirectoryError) {
         let file = openat(descriptor, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK)
         guard file >= 0 else {
@@ -135,8 +135,8 @@ final class StateDirectory: Sendable {
                 ? .wrongKind(path: full(name)) : .system(call: "open", path: full(name), code: errno)
         }
         defer { close(file) }
-        try Self.check(file, path: full(name), kind: S_IFREG, wanted: 0o600)
-        func tell(_ line: ArraySlice<UInt8>) { if !line.isEmpty, line.count <= longest { body(line) } }
+        try Self.check(file, path: full(name), kind: S_IFREG, expected: 0o600)
+        func emit(_ line: ArraySlice<UInt8>) { if !line.isEmpty, line.count <= longest { body(line) } }
         var rest: [UInt8] = []
         while true {
             var chunk = [UInt8](repeating: 0, count: 262_144)
@@ -149,14 +149,14 @@ final class StateDirectory: Sendable {
             var lines = chunk[..<count].split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
             let last = lines.removeLast()
             if let first = lines.first {
-                tell((rest + first)[...])
-                for line in lines.dropFirst() { tell(line) }
+                emit((rest + first)[...])
+                for line in lines.dropFirst() { emit(line) }
                 rest = Array(last)
             } else if rest.count <= longest {
                 rest += last
             }
         }
-        tell(rest[...])
+        emit(rest[...])
     }
 
     /// Replaces a file as a whole: after a crash there is the old one or the new one.
@@ -176,7 +176,7 @@ final class StateDirectory: Sendable {
         guard file >= 0 else { throw .system(call: "open", path: full(name), code: errno) }
         defer { close(file) }
         // Looked at before it is given away: a tool of root's writes where the service's user could put something.
-        let status = try Self.check(file, path: full(name), kind: S_IFREG, wanted: 0o600)
+        let status = try Self.check(file, path: full(name), kind: S_IFREG, expected: 0o600)
         guard status.st_nlink == 1 else { throw .wrongKind(path: full(name)) }
         try giveToOwner(file, path: full(name))
         // A line that a crash cut off must not take the next one with it.
@@ -246,14 +246,14 @@ final class StateDirectory: Sendable {
 
     @discardableResult
     private static func check(
-        _ descriptor: Int32, path: String, kind: UInt32, wanted: UInt32
+        _ descriptor: Int32, path: String, kind: UInt32, expected: UInt32
     ) throws(StateDirectoryError) -> stat {
         var status = stat()
         guard fstat(descriptor, &status) == 0 else { throw .system(call: "fstat", path: path, code: errno) }
         guard status.st_mode & S_IFMT == kind else { throw .wrongKind(path: path) }
         guard status.st_uid == geteuid() || geteuid() == 0 else { throw .wrongOwner(path: path) }
         guard status.st_mode & 0o077 == 0 else {
-            throw .permissionsTooWide(path: path, mode: status.st_mode & 0o7777, wanted: wanted)
+            throw .permissionsTooWide(path: path, mode: status.st_mode & 0o7777, expected: expected)
         }
         return status
     }

@@ -59,31 +59,32 @@ final class TokenEndpoints: Sendable {
                 .policyDenied("A token for one stream cannot be narrowed again."))
         }
         let (encoding, content) = try MessageContent.content(of: request)
-        guard encoding == .json, let wanted = try? JSONCoding.decode(NarrowRequest.self, from: content, depth: 4),
-            StreamPattern.isValidName(wanted.stream), (1...16).contains(wanted.scopes.count),
-            (wanted.lifetime ?? 1) > 0
+        guard encoding == .json, let requested = try? JSONCoding.decode(NarrowRequest.self, from: content, depth: 4),
+            StreamPattern.isValidName(requested.stream), (1...16).contains(requested.scopes.count),
+            (requested.lifetime ?? 1) > 0
         else {
             throw .invalidRequest("The body is not a request for a narrower token: stream and scopes are needed.")
         }
         let own = Subject(
             claims: claims, rules: configuration.access, defaultIssuer: configuration.subjectIssuer)
         let subject = register.grants.applied(to: own, claims: claims, now: now)
-        guard wanted.scopes.allSatisfy({ subject.may($0, stream: wanted.stream) }) else {
+        guard requested.scopes.allSatisfy({ subject.may($0, stream: requested.stream) }) else {
             throw refused(
                 request, claims, .narrow, now, "more than the token has",
                 .policyDenied("The presented token does not cover this stream with these scopes."))
         }
-        var end = now.addingReportingOverflow(wanted.lifetime ?? TokenIssuer.maxLifetime)
+        var end = now.addingReportingOverflow(requested.lifetime ?? TokenIssuer.maxLifetime)
         if end.overflow { end.partialValue = .max }
         // What only a grant allows ends with the grant.
         let holder = AccessGrants.Holder(issuer: claims.issuer ?? "", subject: claims.subject ?? "")
-        for scope in wanted.scopes where !own.may(scope, stream: wanted.stream) {
+        for scope in requested.scopes where !own.may(scope, stream: requested.stream) {
             let granted = register.grants.end(
-                of: wanted.stream, scope: scope, hasScope: own.scopes.contains(scope), holder: holder, now: now)
+                of: requested.stream, scope: scope, hasScope: own.scopes.contains(scope), holder: holder, now: now)
             end.partialValue = min(end.partialValue, granted ?? now + 1)
         }
         let narrowed = claims.narrowed(
-            id: try Self.identifier(), stream: wanted.stream, scopes: wanted.scopes, end: end.partialValue, now: now)
+            id: try Self.identifier(), stream: requested.stream, scopes: requested.scopes, end: end.partialValue,
+            now: now)
         return try issue(narrowed, from: claims, .narrow, request, now: now)
     }
 
@@ -116,7 +117,7 @@ final class TokenEndpoints: Sendable {
             guard try register.note(claims, from: presented, kid: ring.issuer.first?.kid, now: now) else {
                 throw ServiceFault.authenticationFailed("The access token is revoked.")
             }
-            // A token that nobody can say was given is not given.
+            // A token whose issue cannot be recorded is not issued.
             guard audit.write(entry(request, claims, event, now, nil)) else { throw ServiceFault.unavailable }
             return try .json(IssuedToken(token: token, expiresAt: claims.expiresAt?.seconds ?? 0))
         } catch let fault as ServiceFault {

@@ -55,7 +55,7 @@ public struct TokenIssuer: Sendable {
         }
         let register = try AccessRegister(store: store)
         let issuer = KeyAccessServerConfiguration.localIssuer
-        // A token made in the second in which the subject's others were revoked is none of those.
+        // A token made in the second in which the subject's others were revoked is not one of those.
         let revoked = register.revocations.issuedUntil(issuer: issuer, subject: grant.subject) ?? .min
         let issuedAt = revoked >= now && revoked <= now + 30 ? revoked + 1 : now
         var claims = AccessClaims(

@@ -1,7 +1,7 @@
 internal import Cryptography
 internal import KeyAccess
 
-/// A key that tokens are checked with. The algorithm is the key's, never the token's word.
+/// A key that tokens are checked with. The algorithm is the key's, never the one that the token names.
 struct VerificationKey: Sendable {
     enum Material: Sendable {
         case es256(ECPublicKey)

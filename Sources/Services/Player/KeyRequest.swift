@@ -1,7 +1,7 @@
 /// How often and how fast one header's key is asked for. A pure decision; time is in nanoseconds.
 struct KeyRequest: Equatable {
     /// A refusal is believed after so long: a publisher registers its headers within less, also behind an outage.
-    static let patience: UInt64 = 30_000_000_000
+    static let timeout: UInt64 = 30_000_000_000
     /// Between tries; a viewer that waits has its key within half a second of the KAS's return, and more for its
     /// answer.
     static let maxPause: UInt64 = 500_000_000
@@ -30,7 +30,7 @@ struct KeyRequest: Equatable {
         isRefused = kind == .denied
         if kind == .unavailable { doubtedSince = now }
         var pause = min(125_000_000 << UInt64(min(attempts, 4)), Self.maxPause)
-        if kind == .denied, now >= doubtedSince &+ Self.patience {
+        if kind == .denied, now >= doubtedSince &+ Self.timeout {
             guard hasPlayed else { return nil }
             pause = Self.believedPause
         }
@@ -42,7 +42,7 @@ struct KeyRequest: Equatable {
     /// else one whose frames are long over; else the youngest. A relay that makes headers up does not end the genuine
     /// one's.
     static func dispensable(of requests: [KeyRequest], at now: UInt64) -> Int? {
-        requests.lastIndex { $0.isRefused } ?? requests.firstIndex { now >= $0.began &+ patience }
+        requests.lastIndex { $0.isRefused } ?? requests.firstIndex { now >= $0.began &+ timeout }
             ?? requests.indices.last
     }
 }

@@ -18,28 +18,28 @@ struct KeysAhead {
 
     private var ready: [Ready] = []
     private var announcedAt: UInt64?
-    private(set) var wanted: [UInt8]?
+    private(set) var requested: [UInt8]?
 
     /// - Returns: after how many nanoseconds the key is to be asked for; nil for not at all.
     mutating func announced(_ hash: [UInt8], rotation: Double, at now: UInt64, random: UInt64) -> UInt64? {
         if let announcedAt, now < announcedAt &+ Self.minInterval { return nil }
-        guard hash != wanted, !ready.contains(where: { $0.hash == hash }) else { return nil }
+        guard hash != requested, !ready.contains(where: { $0.hash == hash }) else { return nil }
         announcedAt = now
-        wanted = hash
+        requested = hash
         let seconds = rotation.isFinite ? min(max(rotation, 1) / 2, 30) : 30
         return random % (min(UInt64(seconds * 1e9), Self.maxDelay) + 1)
     }
 
     mutating func arrived(_ grant: CollectionGrant, forHeader hash: [UInt8], at now: UInt64) {
-        guard hash == wanted else { return }
-        wanted = nil
+        guard hash == requested else { return }
+        requested = nil
         if ready.count >= Self.maxCount { ready.removeFirst() }
         ready.append(Ready(hash: hash, grant: grant, receivedAt: now))
     }
 
     /// The header came.
     mutating func take(_ hash: [UInt8]) -> Ready? {
-        if wanted == hash { wanted = nil }
+        if requested == hash { requested = nil }
         guard let index = ready.firstIndex(where: { $0.hash == hash }) else { return nil }
         return ready.remove(at: index)
     }

@@ -8,7 +8,7 @@ public protocol MediaSink: AnyObject {
     /// Completes the output. Called once.
     func finish() throws(ViewerError)
 
-    /// Nothing more is wanted: the reader of a pipe has gone, or the one frame was taken.
+    /// Nothing more is needed: the reader of a pipe has gone, or the one frame was taken.
     var isSatisfied: Bool { get }
 
     /// Units that came and have no place in this output.

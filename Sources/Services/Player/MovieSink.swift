@@ -47,7 +47,7 @@ public final class MovieSink: MediaSink {
             try writer.write(event)
             if case .audioFormat = event { isAudioRefused = false }
         } catch {
-            // Formats are not authenticated: whoever changes that of the audio shall not take the frames as well.
+            // Formats are not authenticated: whoever changes that of the audio must not take the frames as well.
             if case .formatChanged = error, case .audioFormat = event {
                 isAudioRefused = true
             } else {

@@ -18,7 +18,7 @@ final class OutputThread: @unchecked Sendable {
         var owedAudioFormat: MediaEvent?
     }
 
-    /// What an entry costs beside its bytes: closures, arrays and provenance, generously.
+    /// What an entry costs besides its bytes: closures, arrays and provenance, generously.
     static let overhead = 256
 
     private let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)

@@ -2,38 +2,38 @@
 internal import Platform
 internal import Synchronization
 
-/// Tells about states on a thread of its own: whoever is told may be writing to a pipe that nobody reads. Of too many
+/// Reports states on a thread of its own: whoever receives them may be writing to a pipe that nobody reads. Of too many
 /// that wait, the oldest go.
 final class StateReporter: Sendable {
     private struct Waiting {
         var states: [ViewerStatistics] = []
-        var isTelling = false
+        var isReporting = false
     }
 
     private static let maxWaiting = 32
 
-    private let told: @Sendable (ViewerStatistics) -> Void
+    private let reported: @Sendable (ViewerStatistics) -> Void
     private let waiting = Mutex(Waiting())
     private let queue = DispatchQueue(label: "watchbox.viewer.states")
 
-    init(_ told: @escaping @Sendable (ViewerStatistics) -> Void) {
-        self.told = told
+    init(_ reported: @escaping @Sendable (ViewerStatistics) -> Void) {
+        self.reported = reported
     }
 
     func report(_ statistics: ViewerStatistics) {
         let isIdle = waiting.withLock { waiting in
             if waiting.states.count >= Self.maxWaiting { waiting.states.removeFirst() }
             waiting.states.append(statistics)
-            defer { waiting.isTelling = true }
-            return !waiting.isTelling
+            defer { waiting.isReporting = true }
+            return !waiting.isReporting
         }
         guard isIdle else { return }
         queue.async {
-            while let next = self.next() { self.told(next) }
+            while let next = self.next() { self.reported(next) }
         }
     }
 
-    /// Returns when all is told, or after 400 ms.
+    /// Returns when all is reported, or after 400 ms.
     func finish() async {
         let end = OneAnswer<Void>()
         await end.value {
@@ -46,7 +46,7 @@ final class StateReporter: Sendable {
     private func next() -> ViewerStatistics? {
         waiting.withLock { waiting in
             guard !waiting.states.isEmpty else {
-                waiting.isTelling = false
+                waiting.isReporting = false
                 return nil
             }
             return waiting.states.removeFirst()

@@ -3,7 +3,7 @@ public import KeyAccessClient
 public import Media
 internal import Wire
 
-/// Tells whether a stream is what its viewer asked for, and live. No I/O; time is an argument.
+/// Determines whether a stream is what its viewer asked for, and live. No I/O; time is an argument.
 ///
 /// Whoever runs the relay can play a recording, hand out another camera's stream, change the order of frames and leave
 /// the end out; all of it decrypts. What he cannot change is what the publisher sealed: the time and the collection
@@ -77,7 +77,7 @@ public struct StreamClassifier: Sendable {
     static let maxNewerRegistrations = 8
     /// How long something that was noticed stays the verdict, nanoseconds.
     private static let remembrance: UInt64 = 10_000_000_000
-    private static let patience: UInt64 = 2_000_000_000
+    private static let timeout: UInt64 = 2_000_000_000
     private static let maxCollections = 6
     /// The end of the year 9999: no clock shows more.
     private static let latestTime: Int64 = 253_402_300_799_999
@@ -97,9 +97,9 @@ public struct StreamClassifier: Sendable {
     private var keyAccessClock: Anchor?
     private var localClock: Anchor?
     private var note: (note: StreamNote, at: UInt64)?
-    private var foreignStream: String?
+    private var otherStream: String?
     /// Why the publisher is not the one that was asked for.
-    private var foreignPublisher: String?
+    private var otherPublisher: String?
     private var missing: [MissingTail] = []
     private var disorderedAt: UInt64?
     private var clearAt: UInt64?
@@ -148,17 +148,17 @@ public struct StreamClassifier: Sendable {
             // Bytes: two names that look the same to a person are two streams.
             if let stream = configuration.stream, !facts.stream.utf8.elementsEqual(stream.utf8) {
                 counters.notThisStream += 1
-                foreignStream = facts.stream
+                otherStream = facts.stream
                 return false
             }
         }
-        foreignStream = nil
+        otherStream = nil
         if let fault = self.fault(of: publisher) {
             counters.notThisPublisher += 1
-            foreignPublisher = fault
+            otherPublisher = fault
             return false
         }
-        foreignPublisher = nil
+        otherPublisher = nil
         collections.removeAll { $0.hash == hash }
         if collections.count >= Self.maxCollections { collections.removeFirst() }
         collections.append(Collection(hash: hash, facts: facts, publisher: publisher))
@@ -168,26 +168,26 @@ public struct StreamClassifier: Sendable {
 
     /// Why this is not the publisher that was asked for; nil when it is, or any will do.
     private func fault(of publisher: PublisherProof) -> String? {
-        guard let wanted = configuration.publisher else { return nil }
+        guard let requested = configuration.publisher else { return nil }
         switch publisher {
-        case .device(wanted, _): return nil
+        case .device(requested, _): return nil
         case .device(let other, _): return "the device \(other) signed it, not the one that was asked for"
-        case .invalid: return "the signature that the key access server tells of does not hold"
-        case .none: return "the key access server tells of no device that signed it"
+        case .invalid: return "the signature that the key access server reports does not hold"
+        case .none: return "the key access server reports no device that signed it"
         }
     }
 
     /// An item was opened.
     /// - Parameters:
-    ///   - note: what it carried beside the media.
+    ///   - note: what it carried besides the media.
     ///   - isEmpty: it had no content: the end of a stream, if nothing follows.
     public mutating func opened(
         _ counter: UInt32, in hash: [UInt8], note: StreamNote?, isEmpty: Bool, at now: UInt64
     ) {
         if !isPlaying { firstCollection = hash }
         current = hash
-        foreignStream = nil
-        foreignPublisher = nil
+        otherStream = nil
+        otherPublisher = nil
         isEnded = isEmpty
         isPlaying = true
         isCut = false
@@ -206,7 +206,7 @@ public struct StreamClassifier: Sendable {
             missing.append(
                 MissingTail(
                     name: predecessor.name, lastCounter: predecessor.lastCounter,
-                    deadline: now &+ Self.patience))
+                    deadline: now &+ Self.timeout))
         } else if !announced.contains(where: { $0.starts(with: predecessor.name) }) {
             truncated(at: now)
         }
@@ -274,32 +274,32 @@ public struct StreamClassifier: Sendable {
 
     public func verdict(at now: UInt64) -> Verdict {
         let age = age(at: now)
-        func told(_ verdict: ViewerStatistics.Verdict, _ reason: String?) -> Verdict {
+        func reported(_ verdict: ViewerStatistics.Verdict, _ reason: String?) -> Verdict {
             Verdict(verdict: verdict, reason: reason, age: age)
         }
-        if let foreignStream {
-            return told(
+        if let otherStream {
+            return reported(
                 .notThisStream,
-                "the key access server says that this is \"\(ShownText.ascii(foreignStream, limit: 64))\", not what was asked for"
+                "the key access server says that this is \"\(ShownText.ascii(otherStream, limit: 64))\", not what was asked for"
             )
         }
-        if let foreignPublisher { return told(.notThisPublisher, foreignPublisher) }
+        if let otherPublisher { return reported(.notThisPublisher, otherPublisher) }
         let staleness = staleness(age, at: now)
-        if let staleness, !configuration.allowsRecording { return told(.stale, staleness) }
+        if let staleness, !configuration.allowsRecording { return reported(.stale, staleness) }
         if let disorderedAt, now < disorderedAt &+ Self.remembrance {
-            return told(.disordered, "the relay hands frames on in another order than they were sealed in")
+            return reported(.disordered, "the relay hands frames on in another order than they were sealed in")
         }
-        if isCut { return told(.truncated, "the stream ended without its end") }
+        if isCut { return reported(.truncated, "the stream ended without its end") }
         if let truncatedAt, now < truncatedAt &+ Self.remembrance {
-            return told(.truncated, "the last frames of a collection never came")
+            return reported(.truncated, "the last frames of a collection never came")
         }
-        if let staleness { return told(.recording, staleness) }
-        if let doubt = doubt(age, at: now) { return told(.unverified, doubt) }
-        return told(.live, nil)
+        if let staleness { return reported(.recording, staleness) }
+        if let doubt = doubt(age, at: now) { return reported(.unverified, doubt) }
+        return reported(.live, nil)
     }
 
-    /// Whether there is anything to judge.
-    public var hasBegun: Bool { current != nil || foreignStream != nil || foreignPublisher != nil }
+    /// Whether there is anything to classify.
+    public var hasBegun: Bool { current != nil || otherStream != nil || otherPublisher != nil }
 
     /// The device that registered what plays; nil before anything does.
     public var publisher: PublisherProof? {

@@ -10,7 +10,7 @@ internal import Platform
 public import RTMP
 public import RTMPTransport
 
-/// Plays one stream: relay → key from the KAS → opened access units → outputs; reconnects until it is told to end.
+/// Plays one stream: relay → key from the KAS → opened access units → outputs; reconnects until it is asked to end.
 ///
 /// Everything that changes is confined to `eventLoop`; this makes `@unchecked Sendable` true.
 public final class Viewer: @unchecked Sendable {
@@ -59,13 +59,13 @@ public final class Viewer: @unchecked Sendable {
         let begins: UInt64
         /// Nil before that.
         var player: RTMPPlayerConnection?
-        /// The old relay has told the end of the stream meanwhile: its publisher moves as well, or has left.
+        /// The old relay has announced the end of the stream meanwhile: its publisher moves as well, or has left.
         var hasEnded = false
     }
 
     /// - Parameters:
     ///   - sinks: outputs; they are handed over to a thread of the viewer's.
-    ///   - onState: told on each change of the state, on a thread that it may block; then it misses states, never the latest.
+    ///   - onState: called on each change of the state, on a thread that it may block; then it misses states, never the latest.
     /// - Throws: when the recording cannot be created.
     public init(
         configuration: ViewerConfiguration, sinks: sending [any MediaSink], logger: Logger,
@@ -158,7 +158,7 @@ public final class Viewer: @unchecked Sendable {
         states.report(statistics)
     }
 
-    /// States are told when the verdict changes, not with each millisecond of age.
+    /// States are reported when the verdict changes, not with each millisecond of age.
     private func takeVerdict(at now: UInt64) {
         guard let verdict = session.verdict(at: now) else { return }
         let isNew = statistics.verdict != verdict.verdict
@@ -210,10 +210,10 @@ public final class Viewer: @unchecked Sendable {
         if let move {
             if move.player == nil, now >= move.begins {
                 self.move?.player = connection(to: move.place ?? configuration.url)
-            } else if now >= move.begins &+ configuration.redirectPatience {
+            } else if now >= move.begins &+ configuration.redirectTimeout {
                 moveFailed("nothing came from where the relay sent us", at: now)
             }
-        } else if let place, let player, now >= lastMessage &+ configuration.redirectPatience {
+        } else if let place, let player, now >= lastMessage &+ configuration.redirectTimeout {
             leave(player)
             self.player = nil
             session.connectionLost(at: now)
@@ -515,7 +515,7 @@ extension Viewer: RTMPPlayerDelegate {
         if move != nil { return enter(.waitingForStream, "the relay sent us to another connection") }
         if place == nil {
             if case .session(.authenticationFailed) = error.cause { return end(.relay(error.why)) }
-            // Files do not mend themselves while we wait.
+            // Files do not repair themselves while we wait.
             if case .tlsConfiguration = error.cause { return end(.relay(why)) }
         }
         goHome(after: redirects.ended(error.retry, at: place, after: stay, now: now), why, at: now)

@@ -26,10 +26,10 @@ public struct ViewerConfiguration: Sendable {
     public var untilStreamEnds: Bool
     /// What is asked for: the stream's name at the KAS, by default that of the URL, and how old it may be.
     public var judging: StreamClassifier.Configuration
-    /// Hosts beside its own that the relay may send the viewer to (`RedirectHost`).
+    /// Hosts besides its own that the relay may send the viewer to (`RedirectHost`).
     public var redirectHosts: [String] = []
     /// Nanoseconds in which something must come where the relay sent the viewer; then it goes home.
-    var redirectPatience: UInt64 = 10_000_000_000
+    var redirectTimeout: UInt64 = 10_000_000_000
     /// How long frames may wait for their key. Generous: a KAS that is slow must not cost a frame.
     public var hold = HoldLimits(items: 1024, duration: 5_000_000_000, bytes: 32 << 20)
     /// What the outputs may be behind, in bytes; after that units are lost to them, and counted.

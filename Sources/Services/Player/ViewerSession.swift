@@ -12,7 +12,7 @@ internal import Wire
 /// 2. opens what is sealed, and hands it on in sending order, each format before the first unit that needs it;
 /// 3. tells a stream in clear from a sealed one, and refuses it unless it may be shown;
 /// 4. keeps time growing when the relay, the publisher or this viewer came back;
-/// 5. takes the publisher's notes out of the units, has the stream judged by them (`StreamClassifier`), and hands on
+/// 5. takes the publisher's notes out of the units, has the stream classified by them (`StreamClassifier`), and hands on
 /// nothing
 ///    that is old unless it may.
 ///
@@ -66,7 +66,7 @@ public struct ViewerSession: ~Copyable {
     private var waitingFormats: [(number: Int, type: UInt8, body: [UInt8])] = []
     private var formatCount = 0
     private var hasHeader = false
-    /// Nil until the first video key frame of a connection without a header told.
+    /// Nil until the first video key frame of a connection without a header showed it.
     private var isClear: Bool?
     private var timeline = OutputTimeline()
     private var unreadableCount: UInt64 = 0
@@ -319,8 +319,8 @@ extension ViewerSession {
         }
     }
 
-    /// Nil while nothing can be told. A sealed item is not made of NAL units, or of one that holds nothing but the
-    /// item; the chance that random bytes are is less than one in 2^24. A stream without video can only be told by its
+    /// Nil while nothing can be determined. A sealed item is not made of NAL units, or of one that holds nothing but the
+    /// item; the chance that random bytes are is less than one in 2^24. A stream without video can only be recognised by its
     /// first bytes: an item's counter is small.
     private static func looksClear(_ context: FrameContext, _ payload: ArraySlice<UInt8>) -> Bool? {
         guard !payload.isEmpty else { return nil }

@@ -15,9 +15,9 @@ public struct ViewerStatistics: Codable, Equatable, Sendable {
     public enum Verdict: String, Codable, Sendable, CaseIterable {
         /// The stream that was asked for, sealed no longer ago than the viewer accepts, whole and in order.
         case live
-        /// It plays, and something about it cannot be told: see `verdictReason`.
+        /// It plays, and something about it cannot be determined: see `verdictReason`.
         case unverified
-        /// An old one, and the viewer was told that this may be.
+        /// An old one, and the viewer was set to accept that.
         case recording
         /// An old one: it is opened and not shown.
         case stale
@@ -56,7 +56,7 @@ public struct ViewerStatistics: Codable, Equatable, Sendable {
     public var notThisStream: UInt64 = 0
     /// Collections that the device which was asked for has not signed.
     public var notThisPublisher: UInt64 = 0
-    /// `sha256//…` of the device key that signed what plays, verified here; nil when the KAS tells of none.
+    /// `sha256//…` of the device key that signed what plays, verified here; nil when the KAS reports none.
     public var publisher: String?
     /// Items that came behind one of their medium that was sealed after them; never handed on.
     public var disordered: UInt64 = 0
@@ -78,7 +78,7 @@ public struct ViewerStatistics: Codable, Equatable, Sendable {
     public var collections: UInt64 = 0
     /// Headers that came faster than a stream can have new ones.
     public var headersIgnored: UInt64 = 0
-    /// Headers that are none.
+    /// Headers that are invalid.
     public var headersInvalid: UInt64 = 0
     /// Keys that were asked for ahead, and were there when their header came.
     public var keysAhead: UInt64 = 0
@@ -134,7 +134,7 @@ extension ViewerError: CustomStringConvertible {
         case .clearStream: "the stream is not encrypted"
         case .denied: "the key access server gives no key for this stream"
         case .output: "the output cannot be written"
-        case .formatChanged: "the film that was begun cannot take the stream's format"
+        case .formatChanged: "the recording that was begun cannot take the stream's format"
         }
     }
 

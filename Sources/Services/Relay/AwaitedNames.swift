@@ -11,7 +11,7 @@ struct AwaitedNames {
         var players = 1024
         var playersPerNetwork = 256
         /// Nanoseconds that a player may wait.
-        var patience: UInt64 = 600_000_000_000
+        var timeout: UInt64 = 600_000_000_000
     }
 
     private let limits: Limits
@@ -61,6 +61,6 @@ struct AwaitedNames {
 
     /// Players that have waited long enough.
     func impatient(at now: UInt64) -> [ConnectionID] {
-        waiting.compactMap { now > $0.value.since && now - $0.value.since >= limits.patience ? $0.key : nil }.sorted()
+        waiting.compactMap { now > $0.value.since && now - $0.value.since >= limits.timeout ? $0.key : nil }.sorted()
     }
 }

@@ -26,7 +26,7 @@ struct ConnectionRoster: Sendable {
         entries[connection]?.reason = reason
     }
 
-    /// What it was; nil when it neither published nor played, or is told again.
+    /// What it was; nil when it neither published nor played, or is reported again.
     mutating func left(_ connection: ConnectionID) -> Entry? {
         entries.removeValue(forKey: connection)
     }

@@ -12,7 +12,7 @@ struct Drain: Equatable, Sendable {
 
     /// What the operator orders.
     struct Order: Equatable, Sendable {
-        /// `rtmp[s]://host/app`, told to clients.
+        /// `rtmp[s]://host/app`, sent to clients.
         var to: String?
         /// Nanoseconds.
         var time: UInt64

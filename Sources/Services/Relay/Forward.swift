@@ -18,7 +18,7 @@ final class Forward: RTMPPublisherDelegate, @unchecked Sendable {
     let target: ForwardTarget
     /// Number of the target, from 1.
     let number: Int
-    /// What the next relay is told, this relay included.
+    /// What the next relay is sent, this relay included.
     let chain: RelayChain
     private(set) var state = State.connecting
     /// Lost on connections that are gone.
@@ -32,7 +32,7 @@ final class Forward: RTMPPublisherDelegate, @unchecked Sendable {
     private var began: UInt64 = 0
     /// Where the next relay sent this one; nil: nowhere.
     private var redirection: RTMPURL?
-    /// The next relay sends this one to its own host and to those of other targets: a stranger must not choose to whom
+    /// The next relay sends this one to its own host and to those of other targets: a third party must not choose to whom
     /// this machine connects, and the key of the stream goes along.
     private var redirects: RedirectRule
     /// Somebody else got the name at the next relay.
@@ -40,7 +40,7 @@ final class Forward: RTMPPublisherDelegate, @unchecked Sendable {
     private var retry: Scheduled<Void>?
     private var bytesOfDeparted: UInt64 = 0
     private var connections = 0
-    /// Told already: an outage may last for days.
+    /// Reported already: an outage may last for days.
     private var lastReason: String?
     private var reader: ChunkReader
     private let chunkSize: Int
@@ -158,7 +158,7 @@ final class Forward: RTMPPublisherDelegate, @unchecked Sendable {
         case .move(let destination):
             guard core?.mayMove(self, to: destination.place) != false else {
                 if let place = destination.place { redirects.failed(place, at: now) }
-                core?.forwardStays(self, because: ForwardPlan.Refusal.nameTaken.sentence)
+                core?.forwardStays(self, because: ForwardPlan.Refusal.nameTaken.message)
                 return
             }
             close(RedirectRule.pace(after: stay(at: now)), toGo: destination.place)

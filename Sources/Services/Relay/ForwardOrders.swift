@@ -111,14 +111,14 @@ extension RelayCore {
         }
     }
 
-    /// Told once: a crowd of streams may ask for as long as they last.
+    /// Reported once: a crowd of streams may ask for as long as they last.
     private func refuse(_ place: ForwardPlan.Place, _ refusal: ForwardPlan.Refusal) {
         guard forwards.refuse(place, refusal) else { return }
         logger.warning(
             "a stream is not forwarded",
             metadata: [
                 "stream": "\(place.path)", "forward": "\(place.number)",
-                "host": "\(forwards.targets[place.number - 1].host)", "reason": "\(refusal.sentence)",
+                "host": "\(forwards.targets[place.number - 1].host)", "reason": "\(refusal.message)",
             ])
     }
 
@@ -129,7 +129,7 @@ extension RelayCore {
         pump(forward)
     }
 
-    /// - Parameter reason: nil when we ended it, or when it was told already.
+    /// - Parameter reason: nil when we ended it, or when it was reported already.
     func forwardStopped(_ forward: Forward, because reason: String?) {
         forward.dropped += hub.dropped(forward.id)
         hub.finished(forward.id, at: Self.now)
@@ -144,7 +144,7 @@ extension RelayCore {
     }
 
     /// The next relay sent it elsewhere, where it does not go.
-    /// - Parameter reason: nil: told already.
+    /// - Parameter reason: nil: reported already.
     func forwardStays(_ forward: Forward, because reason: String?) {
         guard let reason else { return }
         logger.warning(
@@ -232,7 +232,7 @@ extension RelayCore {
         let refused = forwards.refusals.prefix(ForwardTable.maxCount).map { place, refusal in
             RelayStatistics.Forward(
                 number: place.number, host: forwards.targets[place.number - 1].host, path: place.path, state: .refused,
-                reason: refusal.sentence)
+                reason: refusal.message)
         }
         return (going + refused).sorted { ($0.stream, $0.number) < ($1.stream, $1.number) }
     }

@@ -1,4 +1,4 @@
-/// Which stream may go to which target: the judgement alone.
+/// Which stream may go to which target: the decision alone.
 ///
 /// A stream loses its application on the way, so two streams can get one name at the next relay, where they would throw
 /// each other out under one key. Each name there belongs to one stream: to the first, unless only the second has a publish
@@ -27,7 +27,7 @@ struct ForwardPlan: Sendable {
 
     private struct Holder {
         let name: String
-        /// Where the next relay sent it, beside its own.
+        /// Where the next relay sent it, besides its own.
         var elsewhere: String?
         let isReserved: Bool
         /// The order in which they came.
@@ -103,9 +103,9 @@ struct ForwardPlan: Sendable {
 }
 
 extension ForwardPlan.Refusal {
-    var sentence: String {
+    var message: String {
         switch self {
-        case .tooMany: "as many streams are forwarded as may; it is tried again when one ends"
+        case .tooMany: "the maximum number of streams is forwarded; it is tried again when one ends"
         case .nameTaken: "another stream has this name at the next relay; it is tried again when that ends"
         case .noURL: "its name cannot stand in a URL"
         }

@@ -7,7 +7,7 @@ extension StreamHub {
         case rejectPlay(ConnectionID, PlayRejection)
         /// StreamEOF and UnpublishNotify; the connection stays open.
         case announceEnd(ConnectionID)
-        /// StreamBegin and PublishNotify to one that was told of the end, or that waits.
+        /// StreamBegin and PublishNotify to one that was informed of the end, or that waits.
         case announceStart(ConnectionID)
         case close(ConnectionID, CloseReason)
     }
@@ -17,7 +17,7 @@ extension StreamHub {
         case nameTaken
         case notAuthorised
         case invalidName(StreamPath.Fault)
-        /// The relay holds as many streams as it may.
+        /// The relay holds the maximum number of streams.
         case tooManyStreams
         /// This connection publishes or plays already.
         case alreadyInUse

@@ -32,11 +32,11 @@ extension RelayCore {
         }
     }
 
-    /// Ends a connection for the operator: it is told why, then closed. Nil when nobody of that number publishes or plays.
+    /// Ends a connection for the operator: it is sent the reason, then closed. Nil when no connection of that number publishes or plays.
     func kick(_ id: ConnectionID) -> RelayKickDocument? {
         guard let entry = roster.entries[id], let connection = connections[id] else { return nil }
         let reason = "ended by the relay's operator"
-        tell(.kicked, id, stream: entry.stream, reason: reason)
+        report(.kicked, id, stream: entry.stream, reason: reason)
         logger.notice("connection ended by the operator", metadata: log(connection, ["stream": "\(entry.stream)"]))
         end(connection, code: "NetConnection.Connect.Closed", reason: reason)
         return RelayKickDocument(connection: id, role: entry.role, stream: entry.stream)
@@ -47,7 +47,7 @@ extension RelayCore {
         let publishers = roster.publishers(of: stream)
         guard publishers.count < 2 else { return .failure(.ambiguousStream) }
         guard let document = publishers.first.flatMap({ kick($0) }) else {
-            return .failure(.nobody("nobody publishes this stream"))
+            return .failure(.notFound("no one publishes this stream"))
         }
         return .success(document)
     }
@@ -58,7 +58,7 @@ extension RelayCore {
         let actions = drain.ordered(order, isEmpty: roster.isEmpty, at: Self.now)
         if actions != [] {
             let target = order.to ?? "the same address"
-            tell(.draining, reason: "clients go to \(target), the rest ends in \(order.time / 1_000_000_000) s")
+            report(.draining, reason: "clients go to \(target), the rest ends in \(order.time / 1_000_000_000) s")
             logger.notice("the relay is being drained", metadata: ["to": "\(target)", "connections": "\(connections)"])
         }
         let asked = carryOut(actions)
@@ -105,8 +105,8 @@ extension RelayCore {
                     end(connection, code: "NetConnection.Connect.AppShutdown", reason: "this relay is out of service")
                 }
             case .finished:
-                tell(.drained)
-                logger.notice("the relay is drained; it takes nobody until it is started again")
+                report(.drained)
+                logger.notice("the relay is drained; it accepts no client until it is started again")
             }
         }
         return asked

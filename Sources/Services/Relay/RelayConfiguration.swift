@@ -5,7 +5,7 @@ public import Wire
 public struct RelayConfiguration: Equatable, Sendable {
     /// Where it listens. Anybody may publish there unless `authorization` holds keys.
     public var host: String
-    /// 0 lets the system choose; `RelayService` tells which.
+    /// 0 lets the system choose; `RelayService` reports which.
     public var port: Int
     /// Nil for plain RTMP.
     public var tls: RTMPServerTLS?

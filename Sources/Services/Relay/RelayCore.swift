@@ -27,7 +27,7 @@ final class RelayCore: RTMPServerDelegate, @unchecked Sendable {
     var departure: (connections: Set<ConnectionID>, done: EventLoopPromise<Void>)?
     private(set) var bytesSentToDeparted: UInt64 = 0
     private(set) var refused = 0
-    /// Is told what happens; nil while nobody wants to know.
+    /// Called with what happens; nil while nothing listens.
     var onEvent: ((RelayEvent) -> Void)?
     let logger: Logger
     private var ticker: RepeatedTask?
@@ -75,16 +75,16 @@ final class RelayCore: RTMPServerDelegate, @unchecked Sendable {
         dueTask?.task.cancel()
     }
 
-    // MARK: What connections are told, and listeners
+    // MARK: Messages to connections and listeners
 
-    private static let drainSentence = "this relay is being taken out of service; try again later"
+    private static let drainMessage = "this relay is being taken out of service; try again later"
 
     func end(_ connection: RTMPServerConnection, code: String, reason: String) {
         roster.willEnd(connection.id, because: reason)
         connection.end(code: code, description: reason)
     }
 
-    func tell(
+    func report(
         _ event: RelayEvent.Kind, _ id: ConnectionID? = nil, stream: String? = nil, reason: String? = nil
     ) {
         guard let onEvent else { return }
@@ -99,7 +99,7 @@ final class RelayCore: RTMPServerDelegate, @unchecked Sendable {
         return "\(address):\(connection.port ?? 0)"
     }
 
-    /// Seconds since 1970: links expire by the clock on the wall, and events are told with it.
+    /// Seconds since 1970: links expire by the clock on the wall, and events are published with it.
     static var wallClock: Double { Double(Clocks.wallMilliseconds) / 1000 }
 
     static var now: UInt64 { NIODeadline.now().uptimeNanoseconds }
@@ -109,8 +109,8 @@ final class RelayCore: RTMPServerDelegate, @unchecked Sendable {
     func connection(_ connection: RTMPServerConnection, publishRequested request: PublishRequest) {
         connections[connection.id] = connection
         guard !drain.isOn else {
-            refuse(connection, "publisher refused", "\(request.app)/\(request.streamName)", Self.drainSentence)
-            return connection.rejectPublish(code: "NetStream.Publish.Failed", description: Self.drainSentence)
+            refuse(connection, "publisher refused", "\(request.app)/\(request.streamName)", Self.drainMessage)
+            return connection.rejectPublish(code: "NetStream.Publish.Failed", description: Self.drainMessage)
         }
         guard !hasComeBack(request) else {
             let reason = "this stream came from this relay: relays forward to each other in a circle"
@@ -129,7 +129,7 @@ final class RelayCore: RTMPServerDelegate, @unchecked Sendable {
         connections[connection.id] = connection
         guard !drain.isOn, connection.hasRoomToPlay else {
             let reason =
-                drain.isOn ? Self.drainSentence : "this relay has as many viewers as it may; try again later"
+                drain.isOn ? Self.drainMessage : "this relay has the maximum number of viewers; try again later"
             refuse(connection, "player refused", "\(request.app)/\(request.streamName)", reason)
             return connection.rejectPlay(code: "NetStream.Play.Failed", description: reason)
         }
@@ -181,7 +181,7 @@ final class RelayCore: RTMPServerDelegate, @unchecked Sendable {
         departure?.connections.remove(connection.id)
         if departure?.connections.isEmpty == true { departed() }
         guard let entry = roster.left(connection.id) else { return }
-        tell(
+        report(
             entry.role == .publisher ? .publisherEnded : .playerLeft, connection.id, stream: entry.stream,
             reason: entry.reason ?? error?.why)
     }
@@ -209,8 +209,8 @@ final class RelayCore: RTMPServerDelegate, @unchecked Sendable {
                 connection.acceptPublish()
             case .rejectPublish(let id, let reason):
                 guard let connection = connections[id] else { continue }
-                refuse(connection, "publisher refused", asked, reason.sentence)
-                connection.rejectPublish(code: reason.code, description: reason.sentence)
+                refuse(connection, "publisher refused", asked, reason.message)
+                connection.rejectPublish(code: reason.code, description: reason.message)
             case .acceptPlay(let id):
                 guard let connection = connections[id] else { continue }
                 joined(connection, as: .player)
@@ -220,8 +220,8 @@ final class RelayCore: RTMPServerDelegate, @unchecked Sendable {
                 pump(connection)
             case .rejectPlay(let id, let reason):
                 guard let connection = connections[id] else { continue }
-                refuse(connection, "player refused", asked, reason.sentence)
-                connection.rejectPlay(code: reason.code, description: reason.sentence)
+                refuse(connection, "player refused", asked, reason.message)
+                connection.rejectPlay(code: reason.code, description: reason.message)
             case .announceEnd(let id):
                 guard let connection = connections[id] else { continue }
                 pump(connection)
@@ -231,8 +231,8 @@ final class RelayCore: RTMPServerDelegate, @unchecked Sendable {
             case .close(let id, let reason):
                 forwards[id]?.giveUp()
                 guard let connection = connections[id] else { continue }
-                logger.warning("connection closed", metadata: log(connection, ["reason": "\(reason.sentence)"]))
-                end(connection, code: reason.code, reason: reason.sentence)
+                logger.warning("connection closed", metadata: log(connection, ["reason": "\(reason.message)"]))
+                end(connection, code: reason.code, reason: reason.message)
             }
         }
     }
@@ -240,7 +240,7 @@ final class RelayCore: RTMPServerDelegate, @unchecked Sendable {
     private func joined(_ connection: RTMPServerConnection, as role: RelayConnectionsDocument.Role) {
         let stream = hub.path(of: connection.id)
         roster.joined(connection.id, as: role, stream: stream, at: Self.now)
-        tell(role == .publisher ? .publisherStarted : .playerJoined, connection.id, stream: stream)
+        report(role == .publisher ? .publisherStarted : .playerJoined, connection.id, stream: stream)
         logger.info("\(role.rawValue) accepted", metadata: log(connection, ["stream": "\(stream)"]))
     }
 
@@ -248,7 +248,7 @@ final class RelayCore: RTMPServerDelegate, @unchecked Sendable {
         _ connection: RTMPServerConnection, _ what: Logger.Message, _ stream: String?, _ reason: String
     ) {
         refused += 1
-        tell(.refused, connection.id, stream: stream, reason: reason)
+        report(.refused, connection.id, stream: stream, reason: reason)
         logger.warning(what, metadata: log(connection, ["reason": "\(reason)"]))
     }
 

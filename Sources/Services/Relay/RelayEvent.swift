@@ -9,7 +9,7 @@ public struct RelayEvent: Equatable, Sendable, Codable {
         case refused
         /// The operator ended a connection.
         case kicked
-        /// The relay takes nobody any more and sends away who is there.
+        /// The relay accepts no client any more and sends away those that are there.
         case draining
         /// Nobody is left, or the time is over.
         case drained
@@ -27,6 +27,6 @@ public struct RelayEvent: Equatable, Sendable, Codable {
     public var stream: String?
     /// Address and port.
     public var peer: String?
-    /// In words, where there is something to say.
+    /// As text, where there is something to say.
     public var reason: String?
 }

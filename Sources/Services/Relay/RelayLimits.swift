@@ -25,7 +25,7 @@ public struct RelayLimits: Equatable, Sendable {
     public var subscriberBytes = 12 << 20
     public var subscriberMessages = 12 << 10
     /// A subscriber that took nothing for so long, or is so far behind, is closed.
-    public var subscriberPatience: UInt64 = 10_000_000_000
+    public var subscriberTimeout: UInt64 = 10_000_000_000
 
     /// What a late joiner is given at most, in bytes, in messages and in stream time. A longer group of pictures is not
     /// kept: who joins then waits for the next key frame.
@@ -40,7 +40,7 @@ public struct RelayLimits: Equatable, Sendable {
     /// What one subscriber with much to catch up on is given before others have their turn; one message more at most.
     public var turnBytes = 64 << 10
 
-    /// How long subscribers wait for a lost publisher before they are told that the stream has ended.
+    /// How long subscribers wait for a lost publisher before they are informed that the stream has ended.
     public var grace: UInt64 = 10_000_000_000
     /// A publisher that sent nothing for so long yields its name to a new one without a key.
     public var publisherSilence: UInt64 = 2_000_000_000

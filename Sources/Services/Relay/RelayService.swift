@@ -5,7 +5,7 @@ internal import RTMP
 public import RTMPTransport
 public import ServiceLifecycle
 
-/// The relay as a service: listens, relays, and on shutdown tells everybody and closes.
+/// The relay as a service: listens, relays, and on shutdown informs everybody and closes.
 ///
 /// It carries streams as they come. Nothing in this module can hold a key for one.
 public final class RelayService: Service {
@@ -22,8 +22,8 @@ public final class RelayService: Service {
 
     /// - Parameters:
     ///   - socket: one that listens already at the configuration's address; nil: makes its own.
-    ///   - onRunning: told the port once connections are accepted.
-    ///   - onAPIRunning: told the port once the API answers; never when the configuration has none.
+    ///   - onRunning: given the port once connections are accepted.
+    ///   - onAPIRunning: given the port once the API answers; never when the configuration has none.
     public init(
         configuration: RelayConfiguration, socket: ListeningSocket? = nil, logger: Logger,
         onRunning: @escaping @Sendable (_ port: Int) -> Void = { _ in },

@@ -33,7 +33,7 @@ public struct RelayStatistics: Equatable, Sendable, Codable {
             case waiting
             /// There will be none.
             case failed
-            /// It was not begun; `reason` tells why.
+            /// It was not begun; `reason` says why.
             case refused
             case ended
         }

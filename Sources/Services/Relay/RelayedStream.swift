@@ -12,7 +12,7 @@ extension StreamHub {
     struct Stream {
         let path: StreamPath
         var publisher: Publisher?
-        /// When the last publisher went; nil while one is there, and once the subscribers were told.
+        /// When the last publisher went; nil while one is there, and once the subscribers were informed.
         var lostAt: UInt64?
         var subscribers: [Subscriber] = []
         var batch = OutputBatch<Encoded>()

@@ -3,7 +3,7 @@ internal import RTMP
 /// One connection to the relay.
 typealias ConnectionID = UInt64
 
-/// The relay's whole judgement, without a socket or a clock: who publishes what, who receives it, what is kept for
+/// All of the relay's decisions, without a socket or a clock: who publishes what, who receives it, what is kept for
 /// late joiners, what is dropped for slow ones, and when a stream ends.
 ///
 /// Duties:
@@ -106,8 +106,8 @@ struct StreamHub<Encoded: Sendable> {
         for subscriber in stream.subscribers {
             awaited.waitsNoMore(subscriber.id)
             subscriber.queue.publisherChanged()
-            if subscriber.wasToldEnd {
-                subscriber.wasToldEnd = false
+            if subscriber.wasSentEnd {
+                subscriber.wasSentEnd = false
                 actions.append(.announceStart(subscriber.id))
             }
         }
@@ -354,7 +354,7 @@ struct StreamHub<Encoded: Sendable> {
             guard let lostAt = stream.lostAt, now > lostAt, now - lostAt >= limits.grace else { continue }
             streams[path]?.lostAt = nil
             for subscriber in stream.subscribers {
-                subscriber.wasToldEnd = true
+                subscriber.wasSentEnd = true
                 actions.append(.announceEnd(subscriber.id))
             }
         }

@@ -15,8 +15,8 @@ extension StreamHub {
         var isSignalled = false
         /// It waits for its turn to be given the rest of what it is to catch up on.
         var awaitsTurn = false
-        /// It was told that the stream ended.
-        var wasToldEnd = false
+        /// It was informed that the stream ended.
+        var wasSentEnd = false
         /// What its connection holds and how fast that goes; kept up while it is slow.
         var transit = Transit()
         /// Where what needs no queue goes; nil: everything goes through the queue.

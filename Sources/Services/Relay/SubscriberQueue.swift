@@ -109,7 +109,7 @@ struct SubscriberQueue<Encoded: Sendable>: Sendable {
         return next()
     }
 
-    /// It would arrive when nobody wants it any more. Judged only for one that lost frames lately: to all others a
+    /// It would arrive too late to be of use. Checked only for one that lost frames lately: to all others a
     /// stall is worth waiting for.
     private func isTooLate(
         _ entry: Entry, _ transit: Transit, _ limits: RelayLimits, at now: UInt64
@@ -144,7 +144,7 @@ struct SubscriberQueue<Encoded: Sendable>: Sendable {
     func isHopeless(_ limits: RelayLimits, at now: UInt64) -> Bool {
         if isGivenUp || isFull(limits) { return true }
         guard let behindSince else { return false }
-        return now > behindSince && now - behindSince > limits.subscriberPatience
+        return now > behindSince && now - behindSince > limits.subscriberTimeout
     }
 
     /// The stream has a new publisher: its first frame must be a key frame for everyone.

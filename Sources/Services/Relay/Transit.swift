@@ -1,4 +1,4 @@
-/// How long a subscriber's connection takes to get bytes to their peer, judged by what left it.
+/// How long a subscriber's connection takes to get bytes to their peer, estimated from what left it.
 ///
 /// The relay's own queue is not all that makes a frame late: what was handed to the connection waits there and in the
 /// kernel, where nothing can be dropped any more.

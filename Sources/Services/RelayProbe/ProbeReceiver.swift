@@ -12,7 +12,7 @@ final class ProbeReceiver: RTMPPlayerDelegate, @unchecked Sendable {
     private let enough: EventLoopPromise<Void>
     private var kept: [ProbeStream.Message] = []
     private var frames = 0
-    private var wanted = Int.max
+    private var requested = Int.max
     private var startedAt: NIODeadline?
     private var keyFrameAt: NIODeadline?
 
@@ -32,7 +32,7 @@ final class ProbeReceiver: RTMPPlayerDelegate, @unchecked Sendable {
 
     func received(frames count: Int, within limit: TimeAmount) async throws {
         loop.execute {
-            self.wanted = count
+            self.requested = count
             if self.frames >= count { self.enough.succeed() }
         }
         try await enough.wait(within: limit)
@@ -61,7 +61,7 @@ final class ProbeReceiver: RTMPPlayerDelegate, @unchecked Sendable {
         guard RelayFindings.isFrame(copy) else { return }
         frames += 1
         if keyFrameAt == nil, copy.type == .video, copy.body.first == 0x17 { keyFrameAt = .now() }
-        if frames >= wanted { enough.succeed() }
+        if frames >= requested { enough.succeed() }
     }
 
     func playerClosed(_ player: RTMPPlayerConnection, error: RTMPTransportError) {

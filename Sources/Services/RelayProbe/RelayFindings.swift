@@ -40,7 +40,7 @@ public struct RelayFindings: Codable, Equatable, Sendable {
     public init() {}
 
     /// Compares what was sent with what came.
-    mutating func judge(sent stream: ProbeStream, early: [ProbeStream.Message], late: [ProbeStream.Message]) {
+    mutating func evaluate(sent stream: ProbeStream, early: [ProbeStream.Message], late: [ProbeStream.Message]) {
         framesSent = stream.frames.count
         let got = early.filter(Self.isFrame)
         var expected = Dictionary(uniqueKeysWithValues: stream.frames.enumerated().map { ($1.body, $0) })

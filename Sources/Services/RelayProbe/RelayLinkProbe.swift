@@ -7,7 +7,7 @@ public import RTMPTransport
 public struct RelayLinkProbe: Sendable {
     /// At most what it costs: 8 MB in 3 s.
     private static let limits = UploadMeter.Limits(bytes: 8_000_000, time: 3_000_000_000)
-    private static let patience = TimeAmount.seconds(12)
+    private static let timeout = TimeAmount.seconds(12)
     /// For what is on its way when nothing more is sent.
     private static let rest = TimeAmount.seconds(6)
 
@@ -33,7 +33,7 @@ public struct RelayLinkProbe: Sendable {
             url: url, tls: tls, transport: transport, on: loop, delegate: sender)
         var outcome: RelayLink.Outcome
         do {
-            try await sender.published(within: Self.patience)
+            try await sender.published(within: Self.timeout)
             if measuresUpload {
                 let time = TimeAmount.nanoseconds(Int64(Self.limits.time)) + Self.rest
                 outcome = .published(try await sender.measure(publisher, within: time))

@@ -12,7 +12,7 @@ public struct RelayProbe: Sendable {
     }
 
     private static let seconds = 3.0
-    private static let patience = TimeAmount.seconds(8)
+    private static let timeout = TimeAmount.seconds(8)
     /// Before a name is used again.
     private static let pause = Duration.seconds(1)
     /// Of a name that is still taken.
@@ -78,7 +78,7 @@ public struct RelayProbe: Sendable {
         let sender = ProbeSender(stream: stream, loop: loop)
         let publisher = RTMPPublisherConnection.connect(url: url, tls: tls, on: loop, delegate: sender)
         do {
-            try await sender.published(within: Self.patience)
+            try await sender.published(within: Self.timeout)
         } catch {
             await publisher.stop()
             throw error
@@ -88,15 +88,15 @@ public struct RelayProbe: Sendable {
         let early = ProbeReceiver(loop: loop)
         let player = RTMPPlayerConnection.connect(url: url, tls: tls, on: loop, delegate: early)
         // A relay that accepts no player at all is a finding, not a failure: the publisher goes on.
-        try? await early.started(within: Self.patience)
+        try? await early.started(within: Self.timeout)
         try? await loop.submit { sender.begin(publisher) }.get()
-        try? await sender.halfSent(within: Self.patience)
+        try? await sender.halfSent(within: Self.timeout)
         progress(.joiningLate)
         let late = ProbeReceiver(loop: loop)
         let latePlayer = RTMPPlayerConnection.connect(url: url, tls: tls, on: loop, delegate: late)
-        try? await sender.allSent(within: Self.patience)
+        try? await sender.allSent(within: Self.timeout)
         // What a relay has not passed on when it disconnects the publisher, it will not.
-        let rest = await sender.endReason() == nil ? Self.patience : .seconds(1)
+        let rest = await sender.endReason() == nil ? Self.timeout : .seconds(1)
         try? await early.received(frames: stream.frames.count, within: rest)
         progress(.comparing)
         let round = try? await loop.submit { publisher.metrics.pingRoundTrip }.get()
@@ -105,7 +105,7 @@ public struct RelayProbe: Sendable {
         await latePlayer.stop()
         await publisher.stop()
         findings.lateJoinerMilliseconds = await late.millisecondsToKeyFrame()
-        findings.judge(sent: stream, early: await early.messages(), late: await late.messages())
+        findings.evaluate(sent: stream, early: await early.messages(), late: await late.messages())
         if let ended = await sender.endReason() {
             findings.verdict = .cannotCarry
             findings.reason =

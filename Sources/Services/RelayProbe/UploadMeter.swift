@@ -1,4 +1,4 @@
-/// How much a relay's kernel acknowledges in a second. Knows no clock: it is told.
+/// How much a relay's kernel acknowledges in a second. Knows no clock: the time is an argument.
 struct UploadMeter {
     /// The least and the most of an upload that may be measured.
     struct Limits: Equatable, Sendable {

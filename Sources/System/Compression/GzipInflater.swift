@@ -14,7 +14,7 @@ public enum GzipInflater {
         case libraryFailed(code: Int32)
     }
 
-    /// Below this size of output no ratio is checked: a few hundred equal bytes compress well and harm nobody.
+    /// Below this size of output no ratio is checked: a few hundred equal bytes compress well and do no harm.
     public static let ratioFloor = 16_384
 
     public static func inflate(_ input: [UInt8], limit: Int, ratio: Int = 100) throws(Fault) -> [UInt8] {

@@ -2,7 +2,7 @@ internal import Glibc
 internal import Platform
 public import Systemd
 
-/// Why a secret could not be stored or provided, in words for a person. Never holds a byte of a secret.
+/// Why a secret could not be stored or provided, as a message for a person. Never holds a byte of a secret.
 public enum CredentialError: Error, Equatable, Sendable {
     /// A scope, a name, or the size of a secret.
     case invalid(field: String, why: String)

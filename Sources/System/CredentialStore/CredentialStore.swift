@@ -66,7 +66,7 @@ public final class CredentialStore: Sendable {
         requiresMemory = requiresMemoryFileSystem
         let encrypted = try state.making(Self.encryptedName)
         let sealed = try state.making(Self.sealedName)
-        // Left-overs do no harm, and a scope that is refused is told when it is used: neither keeps the box from
+        // Leftovers do no harm, and a scope that is refused is reported when it is used: neither keeps the box from
         // starting.
         for directory in [state, encrypted, sealed] { try? directory.sweep() }
         for kind in [encrypted, sealed] {
@@ -102,7 +102,7 @@ public final class CredentialStore: Sendable {
         fileprivate var isEncrypted: Bool
     }
 
-    /// The part of `set` that waits for somebody else; nothing is stored yet.
+    /// The part of `set` that waits for another process; nothing is stored yet.
     public func seal(_ secret: [UInt8], name: String, scope: String) async throws(CredentialError) -> Sealed {
         let credential = try CredentialName(name, scope: scope)
         guard (1...CredentialName.secretLimit).contains(secret.count) else {
@@ -161,18 +161,18 @@ public final class CredentialStore: Sendable {
     /// of them stays. So a kill in between leaves one scope too many, and never a secret that is lost. What `other` has
     /// already stays as it is.
     ///
-    /// - Parameter isWanted: of which names.
+    /// - Parameter isNeeded: of which names.
     /// - Returns: the names of the secrets that this process cannot open; `other` does not have them.
     public func copyScope(
-        _ scope: String, to other: String, where isWanted: (_ name: String) -> Bool
+        _ scope: String, to other: String, where isNeeded: (_ name: String) -> Bool
     ) throws(CredentialError) -> Set<String> {
         try CredentialName.check(scope: other)
-        let wanted = try names(scope: scope).filter(isWanted)
+        let needed = try names(scope: scope).filter(isNeeded)
         return try locked { () throws(CredentialError) in
             let present = try Set(names(scope: other))
             let encrypted = try state.existing(Self.encryptedName)?.existing(scope)?.names() ?? []
             let sealed = try state.existing(Self.sealedName)?.existing(scope)
-            var left = Set(wanted).subtracting(present)
+            var left = Set(needed).subtracting(present)
             for name in left.subtracting(encrypted).sorted() {
                 guard let sealed, var secret = try openIfPossible(name, scope, sealed) else { continue }
                 defer { wipe(&secret) }
@@ -356,8 +356,8 @@ public final class CredentialStore: Sendable {
             try copies.write(name, blob)
         }
         let sealed = try state.existing(Self.sealedName)?.existing(Self.box)
-        let wanted = Set(try sealed?.names() ?? []).intersection(names).subtracting(present)
-        try fill(clear, with: wanted, Self.box, sealed)
+        let needed = Set(try sealed?.names() ?? []).intersection(names).subtracting(present)
+        try fill(clear, with: needed, Self.box, sealed)
     }
 
     /// A secret changed, or is gone: what units were given of it follows. systemd starts a unit again without asking
@@ -399,13 +399,13 @@ public final class CredentialStore: Sendable {
 
     /// Opens the secrets of these names, and leaves no others.
     private func fill(
-        _ clear: SecretDirectory, with wanted: Set<String>, _ scope: String, _ sealed: SecretDirectory?
+        _ clear: SecretDirectory, with needed: Set<String>, _ scope: String, _ sealed: SecretDirectory?
     ) throws(CredentialError) {
-        for name in try clear.names() where !wanted.contains(name) { try clear.remove(name) }
-        guard let sealed, !wanted.isEmpty else { return }
+        for name in try clear.names() where !needed.contains(name) { try clear.remove(name) }
+        guard let sealed, !needed.isEmpty else { return }
         guard !requiresMemory || clear.isInMemory else { throw .notInMemory(path: clear.path) }
         var failure: CredentialError?
-        for name in wanted.sorted() {
+        for name in needed.sorted() {
             do throws(CredentialError) {
                 guard var secret = try open(name, scope, sealed) else { continue }
                 defer { wipe(&secret) }

@@ -38,7 +38,7 @@ public enum CertificatePin {
     /// Whether the text has the form of a pin.
     public static func isPin(_ text: String) -> Bool { digest(pin: text) != nil }
 
-    /// The SHA-256 that a pin names, 32 bytes; nil for a text that is not a pin.
+    /// The SHA-256 that a pin names, 32 bytes; nil for a string that is not a pin.
     public static func digest(pin text: String) -> [UInt8]? {
         guard text.hasPrefix(prefix), text.utf8.count == prefix.utf8.count + 44 else { return nil }
         let digits = text.dropFirst(prefix.count)

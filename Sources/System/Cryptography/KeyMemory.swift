@@ -1,7 +1,7 @@
 internal import COpenSSL
 
 /// Memory for private keys that is never written to a swap device: libcrypto's secure heap, which also lies between pages
-/// that nobody may touch, and wipes what is freed.
+/// that may not be touched, and wipes what is freed.
 public enum KeyMemory {
     /// Bytes: hundreds of RSA keys, and far below the limit that systems set for locked memory (8 MiB).
     private static let size = 1 << 20

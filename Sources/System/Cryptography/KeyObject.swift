@@ -12,7 +12,7 @@ final class KeyObject: @unchecked Sendable {
 
     deinit { EVP_PKEY_free(pointer) }
 
-    /// Reads the first PEM block of its kind. Encrypted keys are unreadable: nobody is asked for a passphrase.
+    /// Reads the first PEM block of its kind. Encrypted keys are unreadable: there is no prompt for a passphrase.
     convenience init(pem: String, isPrivate: Bool) throws(CryptoError) {
         var text = Array(pem.utf8)
         defer { if isPrivate { OPENSSL_cleanse(&text, text.count) } }

@@ -1,7 +1,7 @@
 internal import GRDB
 internal import Platform
 
-/// Why a database cannot be used, in words for a person.
+/// Why a database cannot be used, as a message for a person.
 public enum DatabaseFailure: Error, Equatable, Sendable {
     /// The file system has no room.
     case full(path: String)
@@ -69,7 +69,7 @@ extension DatabaseFailure: CustomStringConvertible {
 extension DatabaseFailure {
     /// What SQLite's error means for a person.
     ///
-    /// SQLite tells a full disk from other errors only when `write` fails; it does not when a file cannot be extended
+    /// SQLite distinguishes a full disk from other errors only when `write` fails; it does not when a file cannot be extended
     /// by other calls. So the file system is asked as well.
     public init(_ error: any Error, path: String) {
         if let failure = error as? DatabaseFailure {

@@ -3,7 +3,7 @@ internal import Glibc
 
 /// How WatchBox opens SQLite.
 ///
-/// WAL, foreign keys, 5 s of patience with other processes, bounded file, log and cache. Every start checks the file:
+/// WAL, foreign keys, a busy timeout of 5 s, bounded file, log and cache. Every start checks the file:
 /// a damaged one is moved aside and a new one begins, so that the box goes on and a person can still look at it.
 public enum DatabaseOpening {
     /// Pages of the log before they are moved into the database: with pages of 4 KiB, about 1 MiB.

@@ -6,7 +6,7 @@ public struct OpenedDatabase: Sendable {
     /// of its own.
     public let queue: DatabaseQueue
     public let path: String
-    /// Where a damaged file was moved to; the database began empty then. Tell the owner.
+    /// Where a damaged file was moved to; the database began empty then. Inform the owner.
     public let setAside: String?
 
     /// Reads in one transaction.

@@ -7,7 +7,7 @@ final class Exchange: Sendable {
     let request: HTTPRequest
     /// Where the body goes piece by piece; nil when the caller waits for all of it.
     let stream: BodyStream?
-    /// Once it is given, nobody wants the result any more.
+    /// Once it is given, the result is not needed any more.
     let answer = OneAnswer<Outcome>()
 
     init(_ request: HTTPRequest, stream: BodyStream? = nil) {

@@ -6,11 +6,11 @@ public enum HTTPClientError: Error, Equatable, Sendable {
     case plainHTTPRefused(host: String)
     /// A header with a line break or a NUL in it, or without a name.
     case invalidHeader(name: String)
-    /// No address for the name, or nobody listens there.
+    /// No address for the name, or nothing listens there.
     case unreachable(host: String, reason: String)
     /// Certificate, host name or protocol version were refused, by either side.
     case tlsFailed(host: String, reason: String)
-    /// The connection did not stand in time.
+    /// The connection was not established in time.
     case connectTimedOut(host: String, after: Duration)
     /// The answer was not complete in time.
     case timedOut(host: String, after: Duration)

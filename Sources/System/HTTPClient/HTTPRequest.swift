@@ -102,7 +102,7 @@ public struct HTTPResponse: Equatable, Sendable {
 
     /// The first header of this name, in any case of letters.
     public func header(_ name: String) -> String? {
-        let wanted = name.lowercased()
-        return headers.first { $0.name.lowercased() == wanted }?.value
+        let folded = name.lowercased()
+        return headers.first { $0.name.lowercased() == folded }?.value
     }
 }

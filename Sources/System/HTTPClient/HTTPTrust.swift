@@ -7,7 +7,7 @@ public enum HTTPTrust: Equatable, Sendable {
     /// `HTTPResponse.pin` gives it. Name, authority and dates are not looked at: cameras sign their certificates
     /// themselves.
     case pinned(String)
-    /// Any; the answer tells its pin. For the first meeting only, and never with credentials: a request that has some
+    /// Any; the answer gives its pin. For the first meeting only, and never with credentials: a request that has some
     /// is refused.
     case firstUse
 }

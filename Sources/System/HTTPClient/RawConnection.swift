@@ -61,7 +61,7 @@ public final class RawConnection {
     ///
     /// - Parameter isCancelled: asked at least every 50 ms, on this thread; true ends it with `.cancelled`.
     /// - Throws: `.unreachable` (no address, refused, no route), `.connectTimedOut`, `.tlsFailed`, `isPinMismatch`,
-    ///   `.cancelled`, `.invalidURL` for a host that is none, `.unavailable`.
+    ///   `.cancelled`, `.invalidURL` for an invalid host, `.unavailable`.
     public init(_ options: Options, isCancelled: () -> Bool) throws(HTTPClientError) {
         guard Libcurl.isAvailable else { throw Libcurl.missing }
         let handles = try ConnectionHandles(options)

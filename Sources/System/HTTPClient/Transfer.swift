@@ -24,7 +24,7 @@ final class Transfer {
     private var headerBytes = 0
     private var body: [UInt8] = []
     private var isTooLarge = false
-    /// The beginning of the body is all that was wanted.
+    /// The beginning of the body is all that was requested.
     private var isCut = false
 
     private var raw: UnsafeMutableRawPointer { UnsafeMutableRawPointer(handle) }
@@ -78,7 +78,7 @@ final class Transfer {
         if let digest = request.digest { setUp(digest, request, &options) }
         isFine = options.isFine && isFine
         if let path = request.unixSocketPath { isFine = set(CURLOPT_UNIX_SOCKET_PATH, path) && isFine }
-        // A connection that was there already tells nothing of its certificate.
+        // A connection that was there already shows nothing of its certificate.
         if !request.sharesConnection || request.trust == .firstUse {
             isFine = set(CURLOPT_FRESH_CONNECT, 1) && isFine
             isFine = set(CURLOPT_FORBID_REUSE, 1) && isFine
@@ -256,7 +256,7 @@ final class Transfer {
         case CURLE_COULDNT_RESOLVE_HOST, CURLE_COULDNT_RESOLVE_PROXY, CURLE_COULDNT_CONNECT:
             return .unreachable(host: host, reason: reason)
         case CURLE_OPERATION_TIMEDOUT:
-            // Zero until the connection, TLS included, stands.
+            // Zero until the connection, TLS included, is established.
             watchbox_curl_get_offset(raw, CURLINFO_PRETRANSFER_TIME_T, &connected)
             return connected > 0
                 ? .timedOut(host: host, after: request.totalTimeout)

@@ -1,8 +1,8 @@
 internal import Glibc
 
-/// Whether the kernel's clock follows a time server, as adjtimex(2) tells when it is asked and changes nothing.
+/// Whether the kernel's clock follows a time server, as adjtimex(2) reports when it is asked and changes nothing.
 public enum ClockSynchronisation {
-    /// False: nobody disciplines the clock. Nil when this process may not ask (`ProtectClock=` refuses the call).
+    /// False: nothing disciplines the clock. Nil when this process may not ask (`ProtectClock=` refuses the call).
     public static var isSynchronised: Bool? { state.map { $0 != timeError } }
 
     /// TIME_ERROR of timex.h.

@@ -5,7 +5,7 @@ internal import Glibc
 public enum DurableFile {
     /// - Parameters:
     ///   - temporary: where the content is written first; nil: `path.new`. Two processes that write one file need two.
-    ///   - isFlushed: false for what nobody wants after a power cut; it is the old one or the new one for readers then.
+    ///   - isFlushed: false for what is not needed after a power cut; it is the old one or the new one for readers then.
     /// - Throws: with the old file in place; or, when the directory alone could not be flushed, with the new one.
     public static func replace(
         _ path: String, with bytes: [UInt8], through temporary: String? = nil, isFlushed: Bool = true

@@ -8,7 +8,7 @@ public struct Mount: Equatable, Sendable {
     public var point: String
     /// Of the file system: `ext4`, `tmpfs`.
     public var type: String
-    /// What it is made of, as `mount` was told: `/dev/mmcblk0p2`.
+    /// What it is made of, as given to `mount`: `/dev/mmcblk0p2`.
     public var source: String
     /// `ro` among the options of this mount: a sandbox makes it so for its own service, too.
     public var isReadOnly: Bool
@@ -18,7 +18,7 @@ public struct Mount: Equatable, Sendable {
     /// says what it would do.
     public var isStopped: Bool
 
-    /// Nil for what is no such line.
+    /// Nil for what is not such a line.
     public init?(line: some StringProtocol) {
         let halves = line.split(separator: " - ", maxSplits: 1)
         guard halves.count == 2 else { return nil }
@@ -35,10 +35,10 @@ public struct Mount: Equatable, Sendable {
         isStopped = options.contains("emergency_ro") || options.contains("shutdown")
     }
 
-    /// What a file tells, `/proc/self/mountinfo` above all; none when it cannot be read.
+    /// What a file lists, `/proc/self/mountinfo` above all; none when it cannot be read.
     public static func all(_ path: String) -> [Mount] { all(text: SmallFile.text(path, atMost: 1 << 20) ?? "") }
 
-    /// Of the file system that a file is on; nil when that cannot be told.
+    /// Of the file system that a file is on; nil when that cannot be determined.
     public static func of(_ path: String) -> Mount? {
         var status = stat()
         guard stat(path, &status) == 0 else { return nil }

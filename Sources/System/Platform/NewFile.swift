@@ -4,7 +4,7 @@ internal import Glibc
 public enum NewFile {
     /// Nothing is overwritten, no link is followed, and nothing is left behind when it fails.
     ///
-    /// - Parameter isFlushed: false for what nobody wants after a power cut.
+    /// - Parameter isFlushed: false for what is not needed after a power cut.
     public static func write(
         _ bytes: [UInt8], to path: String, mode: UInt32 = 0o600, isFlushed: Bool = true
     ) throws(FileFailure) {

@@ -12,7 +12,7 @@ public final class OneAnswer<Value: Sendable>: Sendable {
 
     public init() {}
 
-    /// Nobody needs another value.
+    /// Another value is not needed.
     public var isGiven: Bool {
         state.withLock { if case .given = $0 { true } else { false } }
     }

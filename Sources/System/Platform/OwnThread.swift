@@ -24,7 +24,7 @@ public enum OwnThread {
             &thread, &attributes,
             { argument in
                 guard let argument else { return nil }
-                // A signal belongs to the program's own handlers, and SIGPIPE from a dying connection to nobody.
+                // A signal belongs to the program's own handlers, and SIGPIPE from a dying connection to none.
                 var signals = sigset_t()
                 sigfillset(&signals)
                 pthread_sigmask(SIG_BLOCK, &signals, nil)

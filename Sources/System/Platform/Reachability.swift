@@ -3,9 +3,9 @@ internal import Glibc
 /// Whether a name resolves and a port takes a connection. Blocks: for an `OwnThread`.
 public enum Reachability {
     public enum Failure: Error, Equatable, Sendable {
-        /// What getaddrinfo said, in words; and whether a name server answered that there is no such name.
+        /// What getaddrinfo said, as text; and whether a name server answered that there is no such name.
         case name(String, isUnknown: Bool)
-        /// Nobody took the connection, at the address that was tried last.
+        /// No one took the connection, at the address that was tried last.
         case port(String, address: String)
     }
 

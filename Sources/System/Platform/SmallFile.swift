@@ -67,7 +67,7 @@ public enum SmallFile {
     }
 
     private static func opened(_ path: String, _ flags: CInt) throws(Failure) -> CInt {
-        // Not blocking: a FIFO in place of a file must hold nobody up.
+        // Not blocking: a FIFO in place of a file must not block the caller.
         let descriptor = open(path, flags | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
         guard descriptor < 0 else { return descriptor }
         let number = errno

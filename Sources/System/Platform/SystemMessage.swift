@@ -1,6 +1,6 @@
 internal import Glibc
 
-/// The system's own words.
+/// The system's own text.
 public enum SystemMessage {
     /// For an errno. Safe from any thread since glibc 2.32.
     public static func text(_ number: CInt) -> String {

@@ -45,7 +45,7 @@ final class BusConnection {
             case .call(.state(let unit)): try callManager("LoadUnit", [.text(unit)])
             case .call(.units(let pattern)): try callManager("ListUnitsByPatterns", [.list(nil), .list(pattern)])
             case .owner: try call(Self.daemon, Self.daemonPath, Self.daemon, "GetNameOwner", [.text(Self.systemd)])
-            // The one service that is started for it: it ends by itself when nobody asks.
+            // The one service that is started for it: it ends by itself when it is not asked.
             case .call(.isClockSynchronised):
                 try call(
                     Self.timeService, Self.timeServicePath, "org.freedesktop.DBus.Properties", "Get",

@@ -47,7 +47,7 @@ struct BusSession {
         for (id, operation) in operations where operation.deadline <= now { perform(dialogue.expired(id)) }
     }
 
-    /// Lets go of operations that nobody waits for.
+    /// Lets go of operations that no one waits for.
     mutating func forgetDecided() {
         for (id, operation) in operations where operation.answer.isGiven {
             dialogue.abandoned(id)

@@ -10,7 +10,7 @@ final class BusThread: Sendable {
         var arrived: [BusOperation] = []
         /// Seen by the thread and not finished.
         var underWay = 0
-        /// Somebody gave up: the thread looks through its operations.
+        /// A caller gave up: the thread looks through its operations.
         var cancelled = false
         var stopping = false
         var isRunning = false
@@ -33,7 +33,7 @@ final class BusThread: Sendable {
 
     var isRunning: Bool { state.withLock { $0.isRunning } }
 
-    /// Never 0, which is nobody's in a `UnitDialogue.Tag`.
+    /// Never 0, which stands for none in a `UnitDialogue.Tag`.
     func nextID() -> UInt64 {
         state.withLock {
             $0.lastID += 1
@@ -64,7 +64,7 @@ final class BusThread: Sendable {
 
     func cancel(_ operation: BusOperation) {
         let purpose = UnitDialogue.purpose(operation.call)
-        operation.answer.give(.failure(.unavailable("\(purpose): nobody waits for it any more")))
+        operation.answer.give(.failure(.unavailable("\(purpose): no one waits for it any more")))
         state.withLock { state in
             state.cancelled = true
             Self.ring(state.bell)

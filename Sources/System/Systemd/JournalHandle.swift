@@ -49,7 +49,7 @@ struct JournalHandle: ~Copyable {
         }
     }
 
-    /// Such that `next` leads to the first entry that is wanted.
+    /// Such that `next` leads to the first requested entry.
     func seek(_ query: JournalQuery) throws(SystemdError) -> Position {
         if let cursor = query.afterCursor {
             guard watchbox_journal_seek_cursor(journal, cursor) >= 0 else { throw .invalid("journal cursor") }
@@ -66,7 +66,7 @@ struct JournalHandle: ~Copyable {
         return query.last == 0 ? .before : .at
     }
 
-    /// Whether the entry under the cursor is itself wanted, or only those behind it.
+    /// Whether the entry under the cursor is itself requested, or only those behind it.
     enum Position {
         case at
         case before
@@ -113,7 +113,7 @@ struct JournalHandle: ~Copyable {
         return entry
     }
 
-    private static let wanted: Set<String> = [
+    private static let keptFields: Set<String> = [
         "_PID", "UNIT", "_SYSTEMD_UNIT", "SYSLOG_IDENTIFIER", "PRIORITY", "MESSAGE", "MESSAGE_ID",
     ]
 
@@ -121,7 +121,7 @@ struct JournalHandle: ~Copyable {
     private static func split(_ field: UnsafeRawBufferPointer) -> (String, String)? {
         guard let equals = field.prefix(65).firstIndex(of: UInt8(ascii: "=")) else { return nil }
         let name = String(decoding: field[..<equals], as: UTF8.self)
-        guard name.hasPrefix("WATCHBOX_") || wanted.contains(name) else { return nil }
+        guard name.hasPrefix("WATCHBOX_") || keptFields.contains(name) else { return nil }
         let limit = name == "MESSAGE" ? JournalFields.messageLimit : JournalFields.valueLimit
         return (name, String(decoding: field[(equals + 1)...].prefix(limit), as: UTF8.self))
     }

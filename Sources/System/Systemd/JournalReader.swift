@@ -48,7 +48,7 @@ public enum JournalReader {
             }
             position = .before
             remaining -= 1
-            guard let entry = wanted(journal, query) else { continue }
+            guard let entry = matchingEntry(journal, query) else { continue }
             size += entry.size
             // What lies after a cursor is read on from the last entry; otherwise the newest are the ones to keep.
             if size > textLimit, query.afterCursor != nil { break }
@@ -103,7 +103,7 @@ public enum JournalReader {
         _ continuation: AsyncThrowingStream<JournalEntry, any Error>.Continuation, until isOver: EndMark
     ) throws(SystemdError) {
         try journal.match(query)
-        if try journal.seek(query) == .at, let entry = wanted(journal, query) {
+        if try journal.seek(query) == .at, let entry = matchingEntry(journal, query) {
             yield(entry, to: continuation, until: isOver)
         }
         while !isOver.isSet {
@@ -112,11 +112,11 @@ public enum JournalReader {
                 try journal.wait(milliseconds: 500)
                 continue
             }
-            if let entry = wanted(journal, query) { yield(entry, to: continuation, until: isOver) }
+            if let entry = matchingEntry(journal, query) { yield(entry, to: continuation, until: isOver) }
         }
     }
 
-    private static func wanted(_ journal: borrowing JournalHandle, _ query: JournalQuery) -> JournalEntry? {
+    private static func matchingEntry(_ journal: borrowing JournalHandle, _ query: JournalQuery) -> JournalEntry? {
         guard let entry = journal.entry(), entry.realtimeMicroseconds >= query.sinceMicroseconds ?? 0 else {
             return nil
         }

@@ -2,7 +2,7 @@ internal import CSystemd
 internal import Glibc
 internal import Platform
 
-/// What a service tells PID 1 about itself (sd_notify(3)). Nothing happens when the process is not under systemd. All
+/// What a service reports to PID 1 about itself (sd_notify(3)). Nothing happens when the process is not under systemd. All
 /// calls are cheap and may come from any thread.
 public struct Notifier: Sendable {
     /// `$NOTIFY_SOCKET` of this process, read once.
@@ -16,7 +16,7 @@ public struct Notifier: Sendable {
         address = socketPath.flatMap { UnixAddress($0) }
     }
 
-    /// Whether there is somebody to tell.
+    /// Whether there is a receiver.
     public var isActive: Bool { address != nil }
 
     /// The service does its work from now on.

@@ -2,7 +2,7 @@ internal import Glibc
 internal import Platform
 
 /// PID 1 over the system bus. The connection has a thread of its own, is made by the first call, made again when it was
-/// lost, and let go after half a minute without a call. Nobody is asked for a password: what polkit does not allow at
+/// lost, and let go after half a minute without a call. There is no prompt for a password: what polkit does not allow at
 /// once is `.denied`. All calls have deadlines; a cancelled task's call ends at once with `.unavailable`.
 public final class SystemBus: UnitControl, ClockControl, Sendable {
     private let thread: BusThread
@@ -61,7 +61,7 @@ public final class SystemBus: UnitControl, ClockControl, Sendable {
 
     public func state(of unit: String) async throws(SystemdError) -> UnitState {
         guard case .state(let state) = try await perform(.state(try checked(unit)), callDeadline) else {
-            throw .invalid("state of \(unit): the answer belongs to another question")
+            throw .invalid("state of \(unit): the answer belongs to another request")
         }
         return state
     }
@@ -69,14 +69,14 @@ public final class SystemBus: UnitControl, ClockControl, Sendable {
     public func units(matching pattern: String) async throws(SystemdError) -> [UnitState] {
         guard UnitName.isValidPattern(pattern) else { throw .invalid("unit pattern \"\(pattern.oneLine(limit: 64))\"") }
         guard case .states(let states) = try await perform(.units(pattern), callDeadline) else {
-            throw .invalid("list of units: the answer belongs to another question")
+            throw .invalid("list of units: the answer belongs to another request")
         }
         return states
     }
 
     public func isClockSynchronised() async throws(SystemdError) -> Bool {
         guard case .flag(let isSynchronised) = try await perform(.isClockSynchronised, callDeadline) else {
-            throw .invalid("state of the clock: the answer belongs to another question")
+            throw .invalid("state of the clock: the answer belongs to another request")
         }
         return isSynchronised
     }

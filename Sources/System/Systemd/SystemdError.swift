@@ -8,7 +8,7 @@ public enum SystemdError: Error, Equatable, Sendable {
     case denied(String)
     /// PID 1 finds no unit of this name.
     case noSuchUnit(String)
-    /// PID 1 took the job and it did not succeed, or refused to make one. Result: PID 1's word, such as "failed",
+    /// PID 1 took the job and it did not succeed, or refused to make one. Result: PID 1's term, such as "failed",
     /// "timeout", "dependency", "canceled", "masked".
     case jobFailed(unit: String, result: String)
     /// No answer before the deadline; the text says what was asked.
@@ -42,7 +42,7 @@ extension SystemdError: CustomStringConvertible {
         case .jobFailed(let unit, _): "Read \"systemctl status \(unit)\" and \"journalctl -u \(unit)\"."
         case .timedOut: "Try again; \"systemctl list-jobs\" shows what PID 1 waits for."
         case .invalid: "Correct the name or the data."
-        case .system: "Try again; if it stays, the machine's journal says more."
+        case .system: "Try again; if it persists, the machine's journal says more."
         }
     }
 }

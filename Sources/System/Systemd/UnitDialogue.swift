@@ -6,11 +6,11 @@
 ///
 /// The odd case: PID 1 re-executes itself, for an update of systemd. Its jobs live on, but it comes back to the bus
 /// under another name. So each job subscribes again (the error "already subscribed" is as good as the other reply), and
-/// when a job's end is told by somebody else than its maker, the bus is asked whether that is PID 1 now.
+/// when a job's end is reported by another sender than its maker, the bus is asked whether that is PID 1 now.
 struct UnitDialogue {
     enum Verb: Equatable {
         case start
-        /// Nobody's later job takes its place.
+        /// No later job takes its place.
         case startIrreversibly
         case stop
         case restart
@@ -86,11 +86,11 @@ struct UnitDialogue {
     }
 
     private enum Stage {
-        /// Before the job: whatever comes of it, the job is asked for then.
+        /// Before the job: whatever the outcome, the job is asked for then.
         case forgettingStarts
         case awaitingJob
-        /// `doubtful`: ends that somebody else told; the bus is being asked who PID 1 is.
-        case running(path: String, sender: String, doubtful: [RemovedJob] = [])
+        /// `unconfirmed`: ends that another sender reported; the bus is being asked who PID 1 is.
+        case running(path: String, sender: String, unconfirmed: [RemovedJob] = [])
         case awaitingReply
         /// `missing`: replies that have not come.
         case collecting([UnitState], missing: Int)
@@ -100,7 +100,7 @@ struct UnitDialogue {
     static let listLimit = 256
     /// Signals that are kept for a reply which has not come.
     static let earlyLimit = 512
-    static let doubtfulLimit = 16
+    static let unconfirmedLimit = 16
 
     private var calls: [UInt64: (call: Call, stage: Stage)] = [:]
     private var early: [RemovedJob] = []
@@ -109,7 +109,7 @@ struct UnitDialogue {
 
     var isIdle: Bool { calls.isEmpty }
 
-    /// What is asked for, in words for an error.
+    /// What is asked for, as text for an error.
     static func purpose(_ call: Call) -> String {
         switch call {
         case .job(.start, let unit), .job(.startIrreversibly, let unit): "start of \(unit)"
@@ -133,11 +133,11 @@ struct UnitDialogue {
     }
 
     mutating func replied(_ tag: Tag, _ reply: Reply) -> [Action] {
-        // The call may be over: its deadline passed, or nobody waits any more.
+        // The call may be over: its deadline passed, or no one waits any more.
         guard let (call, stage) = calls[tag.call] else { return [] }
-        if case .running(let path, let sender, let doubtful) = stage {
+        if case .running(let path, let sender, let unconfirmed) = stage {
             calls[tag.call]?.stage = .running(path: path, sender: sender)
-            guard case .owner(let owner) = reply, let end = doubtful.first(where: { $0.sender == owner }) else {
+            guard case .owner(let owner) = reply, let end = unconfirmed.first(where: { $0.sender == owner }) else {
                 return []
             }
             return finishJob(tag.call, call, end.result)
@@ -179,12 +179,12 @@ struct UnitDialogue {
         var someoneWaits = false
         for (id, (call, stage)) in calls {
             switch stage {
-            case .running(let path, let sender, let doubtful) where path == job.path:
+            case .running(let path, let sender, let unconfirmed) where path == job.path:
                 if sender == job.sender {
                     actions += finishJob(id, call, job.result)
-                } else if doubtful.count < Self.doubtfulLimit {
-                    calls[id]?.stage = .running(path: path, sender: sender, doubtful: doubtful + [job])
-                    if doubtful.isEmpty { actions.append(.send(.owner, Tag(call: id))) }
+                } else if unconfirmed.count < Self.unconfirmedLimit {
+                    calls[id]?.stage = .running(path: path, sender: sender, unconfirmed: unconfirmed + [job])
+                    if unconfirmed.isEmpty { actions.append(.send(.owner, Tag(call: id))) }
                 }
             case .awaitingJob: someoneWaits = true
             default: break
@@ -210,7 +210,7 @@ struct UnitDialogue {
         }
     }
 
-    /// Nobody waits for the answer any more.
+    /// No one waits for the answer any more.
     mutating func abandoned(_ id: UInt64) {
         calls[id] = nil
         forgetEarly()

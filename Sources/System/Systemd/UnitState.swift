@@ -11,7 +11,7 @@ public struct UnitState: Equatable, Sendable, Codable {
     /// Result: "success", "watchdog", "exit-code", "signal", "start-limit-hit", "oom-kill", …; "" for units that have
     /// none, such as targets.
     public var result: String
-    /// The service's own words (`Notifier.status`), one line.
+    /// The service's own text (`Notifier.status`), one line.
     public var statusText: String
     /// 0 when no process runs.
     public var mainPID: Int32

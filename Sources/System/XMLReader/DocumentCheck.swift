@@ -1,7 +1,7 @@
 /// What is refused before libxml2 reads the document: declarations, and more of anything than the limits allow.
 ///
 /// libxml2 2.9 compares each attribute of an element with each other one and each name with all namespaces in force, and
-/// reads a document type before it tells of it; so a look at the tags comes first. Whether they are well-formed is for
+/// reads a document type before it reports it; so a look at the tags comes first. Whether they are well-formed is for
 /// libxml2 to say.
 struct DocumentCheck {
     private let bytes: [UInt8]

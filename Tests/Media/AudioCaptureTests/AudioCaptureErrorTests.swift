@@ -24,9 +24,9 @@ struct AudioCaptureErrorTests {
             .silent(device: "hw:9", seconds: 3),
         ]
         for error in errors {
-            for sentence in [error.what, error.why, error.hint] {
-                #expect(sentence.hasSuffix("."), "\(sentence)")
-                #expect(sentence.first?.isUppercase == true || sentence.hasPrefix("snd_") || sentence.hasPrefix("lib"))
+            for message in [error.what, error.why, error.hint] {
+                #expect(message.hasSuffix("."), "\(message)")
+                #expect(message.first?.isUppercase == true || message.hasPrefix("snd_") || message.hasPrefix("lib"))
             }
             if error != .noLibrary { #expect(error.what.contains("hw:9")) }
             #expect(error.description == "\(error.what) \(error.why) \(error.hint)")

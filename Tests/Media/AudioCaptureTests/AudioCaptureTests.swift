@@ -33,7 +33,7 @@ struct AudioCaptureTests {
         #expect(blocks.map { ($0.instant - begin) / 1_000_000 } == [0, 100, 200])
     }
 
-    @Test func `an overrun is mended, counted, and told with the next block`() throws {
+    @Test func `an overrun is recovered from, counted, and reported with the next block`() throws {
         let stream = ScriptedStream(
             clock, [.audio(960), .waitFails(EPIPE), .audio(960), .readFails(EPIPE), .audio(960)])
         let capture = try capture(stream)
@@ -56,7 +56,7 @@ struct AudioCaptureTests {
     }
 
     @Test(arguments: [true, false])
-    func `a device that is pulled out while it is mended says so`(isPrepared: Bool) throws {
+    func `a device that is unplugged during recovery says so`(isPrepared: Bool) throws {
         let stream = ScriptedStream(clock, [.waitFails(EPIPE)])
         let capture = try capture(stream)
         if isPrepared { stream.starts = [ENODEV] } else { stream.prepares = [ENODEV] }

@@ -25,7 +25,7 @@ final class ScriptedStream: CaptureStream {
         case readFails(Int32)
         /// Readers are woken, and there is nothing.
         case falseAlarm
-        /// Frames that nobody sampled: time stands still.
+        /// Frames that were not sampled: time stands still.
         case nonsense(Int)
     }
 

@@ -39,7 +39,7 @@ struct SimulatedDevice {
         return AudioBlock(samples: samples, instant: UInt64(instant))
     }
 
-    /// Audio that nobody fetches.
+    /// Audio that is never fetched.
     mutating func lose(_ count: Int) {
         frame += count
     }

@@ -14,12 +14,12 @@ struct StreamPositionTests {
     @Test func `without a stamp the delay counts from now`() {
         #expect(StreamPosition(available: 480, delay: 960).instant(shape: shape, now: now) == 99_980_000_000)
         #expect(StreamPosition(available: 480).instant(shape: shape, now: now) == 99_990_000_000)
-        // A delay shorter than what can be read is none.
+        // A delay shorter than what can be read is ignored.
         #expect(StreamPosition(available: 480, delay: 3).instant(shape: shape, now: now) == 99_990_000_000)
     }
 
     @Test(arguments: [
-        // Time of day, the future, long ago, and numbers that are no time.
+        // Time of day, the future, long ago, and numbers that are not a time.
         (Int64(1_764_000_000), Int64(0)), (101, 0), (98, 0), (-5, 0), (99, 2_000_000_000), (99, -1), (.max, 0), (0, 0),
     ])
     func `a stamp that cannot be is not believed`(seconds: Int64, nanoseconds: Int64) {

@@ -4,7 +4,7 @@ import Testing
 @testable import AudioCapture
 
 struct StreamRecoveryTests {
-    @Test func `an overrun is counted and mended`() {
+    @Test func `an overrun is counted and recovered from`() {
         var recovery = StreamRecovery()
         #expect(recovery.failed("snd_pcm_readi", EPIPE) == .restart)
         recovery.delivered()
@@ -20,7 +20,7 @@ struct StreamRecoveryTests {
             recovery.failed("snd_pcm_prepare", EIO) == .giveUp(.faulty(call: "snd_pcm_prepare", errno: EIO)))
     }
 
-    @Test func `samples in between give it new patience`() {
+    @Test func `samples in between reset the retry count`() {
         var recovery = StreamRecovery()
         for _ in 0..<100 {
             #expect(recovery.failed("snd_pcm_readi", EIO) == .restart)
@@ -29,7 +29,7 @@ struct StreamRecoveryTests {
     }
 
     @Test(arguments: [ENODEV, ENXIO, ESHUTDOWN])
-    func `a device that was pulled out is not mended`(number: Int32) {
+    func `a device that was unplugged is not recovered`(number: Int32) {
         var recovery = StreamRecovery()
         #expect(recovery.failed("snd_pcm_wait", number) == .giveUp(.disconnected))
         #expect(recovery.restarts == 0)

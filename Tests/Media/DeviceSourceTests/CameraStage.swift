@@ -91,12 +91,12 @@ final class CameraStage: Sendable {
         on device: ScriptedDevice? = nil
     ) -> Bool {
         let number = sequence.load(ordering: .relaxed) + missing
-        var picture = ScriptedDevice.Frame(sequence: number, timestamp: Self.now)
-        picture.flags = UInt32(bitPattern: flags)
-        picture.fill = fill
-        picture.content = content
-        picture.bytesUsed = content?.count
-        guard (device ?? camera).deliver(picture) else { return false }
+        var frame = ScriptedDevice.Frame(sequence: number, timestamp: Self.now)
+        frame.flags = UInt32(bitPattern: flags)
+        frame.fill = fill
+        frame.content = content
+        frame.bytesUsed = content?.count
+        guard (device ?? camera).deliver(frame) else { return false }
         sequence.store(number + 1, ordering: .relaxed)
         return true
     }

@@ -93,14 +93,14 @@ struct CaptureSessionTests {
         #expect(session.interruptions == 1)
     }
 
-    @Test func `what only a person can mend is looked at every five seconds`() {
+    @Test func `what only a person can fix is checked every five seconds`() {
         var session = CaptureSession()
         _ = session.next(at: 0)
         session.faulted(.person, at: 0)
         expect(&session, at: 0, .wait(5_000 * Self.millisecond))
     }
 
-    @Test func `silence is judged by the camera's own rate`() {
+    @Test func `silence is measured by the camera's own rate`() {
         var session = CaptureSession()
         _ = session.next(at: 0)
         session.started(at: 1_000 * Self.millisecond)

@@ -5,7 +5,7 @@ import Testing
 
 @testable import DeviceSource
 
-/// No node of a device can be made here: what it looks like is told.
+/// No node of a device can be made here: the test says what it looks like.
 final class DeviceRefusalTests {
     private let file = FileManager.default.temporaryDirectory.appending(path: "refused-\(UUID().uuidString)").path
     private let seen = Seen()

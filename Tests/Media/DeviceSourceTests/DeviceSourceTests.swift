@@ -12,7 +12,7 @@ import VideoCapture
 import VideoCodec
 
 @Suite(.ownThread, .serialized) struct DeviceSourceTests {
-    @Test func `pictures become units without a copy, each with the instant of its capture`() throws {
+    @Test func `frames become units without a copy, each with the instant of its capture`() throws {
         let stage = try CameraStage()
         stage.start()
         defer { stage.stop() }
@@ -176,9 +176,9 @@ import VideoCodec
             VideoEncoderConfiguration(width: 320, height: 240, frameRate: 30, bitsPerSecond: 400_000))
         var units: [AccessUnit] = []
         for number in 0..<6 {
-            let picture = try VideoFrame(
+            let frame = try VideoFrame(
                 width: 320, height: 240, pixels: [UInt8](repeating: UInt8(40 * number), count: 320 * 240 * 3))
-            let scaled = try FrameScaler().scale(picture, width: 320, height: 240, pixelFormat: .yuv420p)
+            let scaled = try FrameScaler().scale(frame, width: 320, height: 240, pixelFormat: .yuv420p)
             for event in try coder.encode(scaled, at: MediaTime(milliseconds: Int64(number) * 33)) {
                 if case .accessUnit(let unit) = event { units.append(unit) }
             }
@@ -297,7 +297,7 @@ import VideoCodec
         #expect(stage.camera.value(of: 0x98_0902) == 0)
     }
 
-    @Test func `a key frame that is asked for comes with the next picture`() throws {
+    @Test func `a requested key frame comes with the next frame`() throws {
         let stage = try CameraStage({ _ in }, { $0.gopSeconds = 60 })
         stage.start()
         defer { stage.stop() }
@@ -315,8 +315,8 @@ import VideoCodec
         let format = try #require(stage.seen.formats.first)
         let decoder = try VideoDecoder(format)
         var luma: [(left: UInt8, right: UInt8)] = []
-        let look = { (picture: borrowing VideoFrame, _: MediaTime) throws(VideoCodecError) in
-            _ = picture.withPlane(0) { bytes, stride in
+        let look = { (frame: borrowing VideoFrame, _: MediaTime) throws(VideoCodecError) in
+            _ = frame.withPlane(0) { bytes, stride in
                 let row = 120 * stride
                 luma.append(
                     (
@@ -353,7 +353,7 @@ import VideoCodec
         stage.start()
         defer { stage.stop() }
         try stage.publish(2)
-        try stage.wait("sound") { stage.seen.audioUnits.count >= 20 }
+        try stage.wait("audio") { stage.seen.audioUnits.count >= 20 }
         let units = stage.seen.audioUnits
         for (unit, next) in zip(units, units.dropFirst()) {
             let distance = (next.presentationTime - unit.presentationTime).nanoseconds
@@ -368,12 +368,12 @@ import VideoCodec
         stage.start()
         defer { stage.stop() }
         try stage.publish(2)
-        try stage.wait("sound") { !stage.seen.audioUnits.isEmpty }
+        try stage.wait("audio") { !stage.seen.audioUnits.isEmpty }
         let formats = stage.seen.events.compactMap { if case .audioFormat(let format) = $0 { format } else { nil } }
         #expect(formats.map(\.channels) == [channels])
     }
 
-    @Test func `an audio device that is not there costs no picture`() throws {
+    @Test func `an audio device that is not there costs no frame`() throws {
         let stage = try CameraStage({ _ in }, { $0.microphone = "hw:CARD=NoSuchCard" })
         stage.start()
         defer { stage.stop() }

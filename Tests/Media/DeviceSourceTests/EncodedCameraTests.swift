@@ -25,15 +25,15 @@ import VideoCodec
             })
     }
 
-    /// Coded frames as a camera gives them; the first and the ninth are key frames, with their parameter sets.
+    /// Encoded frames as a camera gives them; the first and the ninth are key frames, with their parameter sets.
     private func frames() throws -> [[UInt8]] {
         let coder = try VideoEncoder(
             VideoEncoderConfiguration(width: 320, height: 240, frameRate: 30, bitsPerSecond: 400_000))
         var units: [AccessUnit] = []
         for number in 0..<12 {
-            let picture = try VideoFrame(
+            let frame = try VideoFrame(
                 width: 320, height: 240, pixels: [UInt8](repeating: UInt8(20 * number), count: 320 * 240 * 3))
-            let scaled = try FrameScaler().scale(picture, width: 320, height: 240, pixelFormat: .yuv420p)
+            let scaled = try FrameScaler().scale(frame, width: 320, height: 240, pixelFormat: .yuv420p)
             if number == 8 { coder.requestKeyFrame() }
             for event in try coder.encode(scaled, at: MediaTime(milliseconds: Int64(number) * 33)) {
                 if case .accessUnit(let unit) = event { units.append(unit) }
@@ -58,7 +58,7 @@ import VideoCodec
             try stage.wait("a buffer") {
                 stage.show(content: frames[number], flags: flags, missing: isFirst ? missing : 0)
             }
-            try stage.wait("picture \(number)") { stage.source.capture.captured > before }
+            try stage.wait("frame \(number)") { stage.source.capture.captured > before }
         }
     }
 

@@ -22,7 +22,7 @@ import VideoCapture
         return stage
     }
 
-    /// Shows frames until `encoder` codes.
+    /// Shows frames until `encoder` encodes.
     private func wait(for encoder: String, _ stage: CameraStage) throws {
         try stage.wait(encoder) {
             stage.show()
@@ -30,7 +30,7 @@ import VideoCapture
         }
     }
 
-    @Test func `one error of the hardware is ten minutes of software, told so, and then hardware again`() throws {
+    @Test func `one hardware error means ten minutes of software, reported so, and then hardware again`() throws {
         let encoders = FaultyEncoders()
         let stage = try stage(encoders)
         stage.start()
@@ -52,7 +52,7 @@ import VideoCapture
         let before = stage.seen.units.count
         try wait(for: "h264_v4l2m2m", stage)
         #expect(stage.source.capture.code == nil && encoders.probes == 2)
-        #expect(stage.seen.units.count > before, "pictures went on while hardware was tried")
+        #expect(stage.seen.units.count > before, "frames went on while hardware was tried")
         try stage.publish(2)
         #expect(stage.source.capture.interruptions == 0)
     }

@@ -4,7 +4,7 @@ import Media
 import Synchronization
 import VideoCodec
 
-/// A machine with a hardware encoder that is software in truth, fails when it is told to, and has a clock of its own.
+/// A machine with a hardware encoder that is really software, fails on request, and has a clock of its own.
 final class FaultyEncoders: Sendable {
     private struct State {
         /// Seconds.
@@ -86,12 +86,12 @@ private final class FaultyFrameEncoder: FrameEncoder {
     var encodeNanoseconds: EncoderTime { encoder.encodeNanoseconds }
 
     func encode(
-        _ picture: borrowing VideoFrame, at presentationTime: MediaTime, captureInstant: UInt64?
+        _ frame: borrowing VideoFrame, at presentationTime: MediaTime, captureInstant: UInt64?
     ) throws(VideoCodecError) -> [MediaEvent] {
         guard !owner.fails() else {
             throw .failed(call: "avcodec_send_frame", code: -EIO, message: "Input/output error")
         }
-        return try encoder.encode(picture, at: presentationTime, captureInstant: captureInstant)
+        return try encoder.encode(frame, at: presentationTime, captureInstant: captureInstant)
     }
 
     func reconfigure(_ configuration: VideoEncoderConfiguration) throws(VideoCodecError) {

@@ -17,7 +17,7 @@ struct HangDetectorTests {
         #expect(looks == 21, "one second and one step")
     }
 
-    @Test func `many short calls are no hang`() {
+    @Test func `many short calls are not a hang`() {
         var detector = HangDetector()
         for beat in 0..<1_000 as Range<UInt64> {
             let isHung = detector.observed(isBusy: true, beat: beat / 15, at: beat * Self.step)

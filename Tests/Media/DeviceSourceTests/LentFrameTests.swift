@@ -7,7 +7,7 @@ import VideoCapture
 
 @testable import VideoCodec
 
-/// Frames of 1080 lines, which are no whole number of macroblocks: an encoder reads eight lines more.
+/// Frames of 1080 lines, which are not a whole number of macroblocks: an encoder reads eight lines more.
 struct LentFrameTests {
     private struct NoFrame: Error {}
 
@@ -26,14 +26,14 @@ struct LentFrameTests {
         let (setup, count) = (captured.setup, captured.count)
         #expect(count == 1920 * 1080 * 3 / 2)
         let lent = captured.detach()
-        let picture = try VideoFrame(
+        let frame = try VideoFrame(
             lending: lent.memory, bytesPerLine: setup.bytesPerLine, width: setup.width, height: setup.height,
             pixelFormat: format, isFullRange: false, matrix: .unspecified
         ) { withExtendedLifetime(lent) {} }
-        let isAligned = AlignedFrame.isAligned(picture, alignment: alignment)
+        let isAligned = AlignedFrame.isAligned(frame, alignment: alignment)
         #expect(isAligned, "no copy that the encoder does not force")
         // All that the encoder reads is there: rows up to 1088 of each plane.
-        let av = picture.avFrame.pointee
+        let av = frame.avFrame.pointee
         let luma = try #require(av.data.0)
         let chroma = try #require(av.data.1)
         var sum = 0

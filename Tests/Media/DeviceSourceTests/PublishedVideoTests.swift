@@ -38,7 +38,7 @@ struct PublishedVideoTests {
         #expect(small.limit != nil)
     }
 
-    @Test func `a slower camera sets the rate, and the sentence says it`() {
+    @Test func `a slower camera sets the rate, and the message says so`() {
         let slow = published(1280, 720, from: (1280, 720), rate: 7.5)
         #expect(slow.rate == 7.5)
         #expect(slow.limit?.contains("7.5 frames per second") == true)

@@ -8,7 +8,7 @@ import VideoCodec
 
 @Suite(.ownThread, .enabled(if: Tool.areInstalled, Tool.reason))
 struct MediaFileSourceTests {
-    /// MP4 packets are the access units themselves, so ffprobe's hashes judge ours.
+    /// MP4 packets are the access units themselves, so ffprobe's hashes check ours.
     @Test(arguments: ["plain.mp4", "reordered.mp4", "fragmented.mp4", "hevc.mp4", "reordered.mkv", "reordered.flv"])
     func `access units are ffprobe's packets, byte for byte, in the same order and rhythm`(name: String) throws {
         let path = try Sample.path(name)

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// ffmpeg and ffprobe, as foreign makers and judges of files.
+/// ffmpeg and ffprobe, as independent tools to make and check files.
 enum Tool {
     static let reason: Comment = "ffmpeg and ffprobe are not installed (Debian package ffmpeg)"
     static let areInstalled = path("ffmpeg") != nil && path("ffprobe") != nil
@@ -22,7 +22,7 @@ enum Tool {
         process.executableURL = URL(fileURLWithPath: path)
         process.arguments = arguments
         process.standardInput = FileHandle.nullDevice
-        // Files, not pipes: nobody has to read while the tool runs.
+        // Files, not pipes: nothing has to read while the tool runs.
         let output = Scratch.path("output")
         let errors = Scratch.path("errors")
         for file in [output, errors] { _ = FileManager.default.createFile(atPath: file, contents: nil) }
@@ -37,7 +37,7 @@ enum Tool {
         )
     }
 
-    /// Makes a file with ffmpeg; throws with its words when it does not.
+    /// Makes a file with ffmpeg; throws with its output on failure.
     static func make(_ arguments: [String], _ file: String) throws {
         let result = try run("ffmpeg", ["-v", "error", "-y"] + arguments + [file])
         guard result.status == 0 else { throw Failed(description: result.errors) }

@@ -43,7 +43,7 @@ import Testing
         #expect(refused.permits("fe80::1", at: now))
     }
 
-    @Test func `where nobody answered is asked again after a minute, as a camera that starts takes it`() {
+    @Test func `an address where nothing answered is asked again after a minute, as a camera that starts takes it`() {
         var refused = RefusedAddresses()
         let minute: UInt64 = 60_000_000_000
         refused.refused("10.0.0.1", at: 0, isSilent: true)
@@ -58,7 +58,7 @@ import Testing
         var refused = RefusedAddresses()
         for _ in 0..<5 { refused.refused("192.168.0.1", at: 0) }
         for number in 0..<1000 { refused.refused("10.0.0.\(number)", at: UInt64(number)) }
-        // Behind the hour in which nobody is asked any more; the first pause is over by then.
+        // Behind the hour in which no address is asked again; the first pause is over by then.
         let later: UInt64 = 3_700_000_000_000
         #expect(!refused.permits("192.168.0.1", at: later))
         #expect(refused.permits("10.0.0.1", at: later))

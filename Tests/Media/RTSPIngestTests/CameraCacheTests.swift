@@ -59,7 +59,7 @@ import Testing
             #expect(CameraCache.load(path, url: other.url).pin == nil)
             #expect(CameraCache.load(path, url: other.url).settings == CameraCache.digest(of: other))
         }
-        // A move that a person accepts is none to another camera: the keys stay, and what is at the old address goes.
+        // An accepted move is not one to another camera: the keys stay, and what is at the old address goes.
         memory.servicePin = pin
         memory.serial = "SN1"
         memory.serviceURL = "https://192.0.2.7/onvif/device_service"
@@ -102,7 +102,7 @@ import Testing
         }
     }
 
-    @Test func `a place that cannot be written is told and harms nothing`() throws {
+    @Test func `a place that cannot be written is reported and harms nothing`() throws {
         let memory = CameraCache(url: url)
         let reason = try #require(memory.store(directory.path("missing/network.json")))
         #expect(reason.contains("missing/network.json"))

@@ -42,7 +42,7 @@ struct CameraTrustTests {
         return subject
     }
 
-    @Test func `a test without a login tells the certificate that it saw`() async throws {
+    @Test func `a test without a login reports the certificate that it saw`() async throws {
         let files = try CertificateFiles("service", in: directory)
         let device = try await TestCamera.device(
             rtsp: "rtsp://127.0.0.1:1/", ["--tls", files.certificate, files.key])
@@ -55,7 +55,7 @@ struct CameraTrustTests {
     }
 
     @Test(arguments: [true, false])
-    func `a pin is told when it is that of both services`(isSame: Bool) async throws {
+    func `a pin is reported when it is that of both services`(isSame: Bool) async throws {
         let files = try CertificateFiles("service", in: directory)
         let others = try isSame ? files : CertificateFiles("stream", in: directory)
         let stream = try await TestCamera.quirky(["--tls", others.certificate, others.key])
@@ -78,7 +78,7 @@ struct CameraTrustTests {
         defer { device.end() }
         let network = try network(port: device.port)
         let running = RunningSource(network)
-        try await running.wait("pictures") { $0.keyFrames >= 1 }
+        try await running.wait("frames") { $0.keyFrames >= 1 }
         let capture = try await running.waitForStatistics("the device") { $0.network?.device != nil }
         let report = await running.source.test { _ in }
         #expect(report.isUsable)
@@ -110,7 +110,7 @@ struct CameraTrustTests {
         #expect(!device.lines.value.contains { $0.contains("GetSystemDateAndTime") })
     }
 
-    /// The service's key is none of a stream without one, whoever has taken the address since.
+    /// The service's key does not count for a stream without one, whoever has taken the address since.
     @Test(arguments: [true, false])
     func `a remembered service or stream at another host is not used without a key`(isSecure: Bool) async throws {
         let device = try await TestCamera.device(rtsp: "rtsp://127.0.0.2:1/", ["--bind", "127.0.0.2"])
@@ -149,7 +149,7 @@ struct CameraTrustTests {
         #expect(seen.frames.isEmpty)
     }
 
-    @Test func `another device tells how it can be accepted`() async throws {
+    @Test func `another device's error says how it can be accepted`() async throws {
         let device = try await TestCamera.device(rtsp: "rtsp://127.0.0.1:1/")
         defer { device.end() }
         let stream = try await TestCamera.quirky()

@@ -60,25 +60,25 @@ import Testing
         let pair = try DatagramPair(besides: connection.near)
         var buffer = [UInt8](repeating: 0, count: 64)
         #expect(pair.receive(isControl: false, into: &buffer) == nil)
-        // All of 127.0.0.0/8 is this machine, so a stranger can be had without a network.
+        // All of 127.0.0.0/8 is this machine, so an unknown source is available without a network.
         try send([6, 6, 6], from: "127.0.0.2", to: pair.mediaPort)
         try send([1, 2, 3, 4], from: "127.0.0.1", to: pair.mediaPort)
         arrived(pair)
         #expect(pair.receive(isControl: false, into: &buffer) == 4)
         #expect(Array(buffer.prefix(4)) == [1, 2, 3, 4])
-        #expect(pair.strangers == 1)
+        #expect(pair.unknownSenders == 1)
         try send([9], from: "127.0.0.1", to: pair.controlPort)
         arrived(pair, isControl: true)
         #expect(pair.receive(isControl: true, into: &buffer) == 1)
     }
 
-    @Test func `less than was asked for is told`() throws {
+    @Test func `a smaller buffer than requested is reported`() throws {
         let connection = try Connection()
         let text = try #require(try? String(contentsOfFile: "/proc/sys/net/core/rmem_max", encoding: .utf8))
         let most = try #require(Int(text.trimmingCharacters(in: .whitespacesAndNewlines)))
-        for wanted in [64 << 10, most / 2, most, most * 4] {
-            let pair = try DatagramPair(besides: connection.near, buffer: wanted)
-            #expect(pair.receiveBuffer == min(wanted, most))
+        for requested in [64 << 10, most / 2, most, most * 4] {
+            let pair = try DatagramPair(besides: connection.near, buffer: requested)
+            #expect(pair.receiveBuffer == min(requested, most))
         }
     }
 

@@ -32,7 +32,7 @@ struct EncryptedCameraTests {
         var network = try CameraConfiguration.Network.test(url(first, "auth=basic"), user: "admin", in: directory)
         network.memoryFile = directory.path("network.json")
         let running = RunningSource(network)
-        try await running.wait("pictures over TLS") { $0.keyFrames >= 2 }
+        try await running.wait("frames over TLS") { $0.keyFrames >= 2 }
         let capture = try await running.waitForStatistics("the scheme") { $0.network?.authentication == "Basic" }
         let pin = try #require(capture.network?.pin)
         #expect(pin.hasPrefix("sha256//"))
@@ -55,7 +55,7 @@ struct EncryptedCameraTests {
         let camera = try await camera("datagrams")
         defer { camera.end() }
         let running = RunningSource(try .test(url(camera, "a=1"), in: directory, transport: .udp))
-        try await running.wait("pictures") { $0.keyFrames >= 1 }
+        try await running.wait("frames") { $0.keyFrames >= 1 }
         let capture = running.source.capture
         #expect(capture.network?.transport == "tcp")
         #expect(capture.limit?.contains("unencrypted") == true)
@@ -102,7 +102,7 @@ struct EncryptedCameraTests {
         _ = try await running.stop()
     }
 
-    @Test func `a test tells the pin, and refuses without one where it must`() async throws {
+    @Test func `a test reports the pin, and refuses without one where it must`() async throws {
         let camera = try await camera("tested")
         defer { camera.end() }
         var subject = StreamTest.Subject(

@@ -84,7 +84,7 @@ struct FieldCameraTests {
         let camera = try await TestCamera.quirky(["--port", "\(port)"], after: first)
         defer { camera.end() }
         try await running.waitForStatistics("its refusal") { $0.code == code && $0.network?.state == .waiting }
-        try await running.wait("pictures", seconds: 90) { $0.keyFrames >= 1 }
+        try await running.wait("frames", seconds: 90) { $0.keyFrames >= 1 }
         #expect(running.source.capture.code == nil)
         _ = try await running.stop()
         let refusals = TestCamera.connections(camera.lines.value).reduce(0) { $0 + ($1.refusals ?? 0) }
@@ -94,7 +94,7 @@ struct FieldCameraTests {
 
     // MARK: - Key frames
 
-    @Test func `a key frame that is long in coming is waited for, and that is told`() async throws {
+    @Test func `a key frame that is long in coming is waited for, and that is reported`() async throws {
         let camera = try await TestCamera.quirky()
         defer { camera.end() }
         let running = RunningSource(try .test(camera.url("gop=15&mid=1"), in: directory))
@@ -104,7 +104,7 @@ struct FieldCameraTests {
         #expect(waiting.reason?.contains("far apart") == true)
         let steps = waiting.attempts
         try await running.waitForStatistics("a step of the wait") { $0.attempts > steps }
-        try await running.wait("pictures") { $0.frames.count >= 25 }
+        try await running.wait("frames") { $0.frames.count >= 25 }
         let capture = running.source.capture
         #expect(capture.state == .streaming)
         #expect(capture.code == nil)
@@ -114,7 +114,7 @@ struct FieldCameraTests {
         #expect(capture.network?.stalls == 0)
     }
 
-    @Test func `a stream with intra refresh begins at a recovery point, and that is told`() async throws {
+    @Test func `a stream with intra refresh begins at a recovery point, and that is reported`() async throws {
         let camera = try await TestCamera.quirky()
         defer { camera.end() }
         let running = RunningSource(try .test(camera.url("refresh=1"), in: directory))

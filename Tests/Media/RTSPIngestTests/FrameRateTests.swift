@@ -8,15 +8,15 @@ import Testing
     /// What is found out of frames that come at this rate, and how many it takes.
     private func found(rate: Double, from begin: UInt64 = 7 * second) -> (rate: Double?, frames: Int) {
         var measure = FrameRate()
-        for picture in 0..<1000 {
-            let now = begin + UInt64((Double(picture) / rate * 1e9).rounded())
-            if let found = measure.took(at: now) { return (found, picture + 1) }
+        for frame in 0..<1000 {
+            let now = begin + UInt64((Double(frame) / rate * 1e9).rounded())
+            if let found = measure.took(at: now) { return (found, frame + 1) }
         }
         return (nil, 1000)
     }
 
     @Test(arguments: [(1.0, 2), (2, 2), (10, 5), (25, 11), (50, 21)])
-    func `the rate is known after four tenths of a second and two pictures`(rate: Double, frames: Int) throws {
+    func `the rate is known after four tenths of a second and two frames`(rate: Double, frames: Int) throws {
         let found = found(rate: rate)
         #expect(abs(try #require(found.rate) - rate) < 0.001)
         #expect(found.frames == frames)

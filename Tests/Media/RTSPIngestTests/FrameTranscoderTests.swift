@@ -62,7 +62,7 @@ struct DecoderSupervisionTests {
         let pauses = zip(starts, starts.dropFirst()).map { Double($1 - $0) / 1e9 }
         #expect(pauses == [0.5, 1, 2, 4, 8, 16, 30, 30, 30, 30, 30])
         #expect(supervision.failures == 12)
-        #expect(supervision.words == "the decoder was started again 12 times: signal 11")
+        #expect(supervision.text == "the decoder was started again 12 times: signal 11")
     }
 
     @Test func `one that was well for a minute begins again`() {
@@ -96,8 +96,8 @@ struct FrameTranscoderTests {
 
     private static func jpeg(_ width: Int = 64, _ height: Int = 48) throws -> [UInt8] {
         let pixels = [UInt8](repeating: 90, count: width * height * 3)
-        let picture = try VideoFrame(width: width, height: height, pixels: pixels)
-        return try JPEGEncoder().encode(picture, maxWidth: nil)
+        let frame = try VideoFrame(width: width, height: height, pixels: pixels)
+        return try JPEGEncoder().encode(frame, maxWidth: nil)
     }
 
     private func transcoder(
@@ -148,7 +148,7 @@ struct FrameTranscoderTests {
         let begin = ContinuousClock.now
         for number in 0..<60 {
             add(number, jpegs[number % 3], to: transcoder)
-            try await events.wait("picture \(number)") { Self.units($0).count > number }
+            try await events.wait("frame \(number)") { Self.units($0).count > number }
         }
         // At once, then after 0.5, 1, 2, 4 … 30 s.
         let seconds = (ContinuousClock.now - begin) / .seconds(1)
@@ -186,14 +186,14 @@ struct FrameTranscoderTests {
         #expect(transcoder.shown.limit?.contains("started again") != true)
     }
 
-    @Test func `a key frame that was wished for comes behind damaged pictures`() async throws {
+    @Test func `a requested key frame comes behind damaged frames`() async throws {
         let events = Watched<[MediaEvent]>([])
         let transcoder = transcoder(Self.real, events)
         defer { transcoder.stop() }
         let jpeg = try Self.jpeg()
         for number in 0..<3 {
             add(number, jpeg, to: transcoder)
-            try await events.wait("picture \(number)") { Self.units($0).count > number }
+            try await events.wait("frame \(number)") { Self.units($0).count > number }
         }
         #expect(Self.units(events.value).map(\.isKeyFrame) == [true, false, false])
         transcoder.requestKeyFrame()
@@ -216,7 +216,7 @@ struct FrameTranscoderTests {
         let process = try #require(Int32(try String(contentsOfFile: place, encoding: .utf8)))
         transcoder.rest()
         let begin = ContinuousClock.now
-        // The child goes first, and is told of afterwards.
+        // The child goes first, and is reported afterwards.
         while kill(process, 0) == 0 || transcoder.shown.encoder != nil {
             try #require(ContinuousClock.now - begin < .seconds(600), "its child stays, or is shown")
             try await Task.sleep(for: .milliseconds(5))
@@ -249,7 +249,7 @@ struct FrameTranscoderTests {
         #expect(transcoder.shown.damaged == 0)
     }
 
-    @Test func `a decoder that crashes or hangs is replaced, told and counted, and the stream goes on`() async throws {
+    @Test func `a crashed or hung decoder is replaced, reported and counted, and the stream goes on`() async throws {
         // The deadline is for starting, too: only who hangs on purpose has a short one.
         for (answer, words, deadline) in [
             ("os.kill(os.getpid(), 11)", "signal 11", Duration.seconds(30)),
@@ -273,7 +273,7 @@ struct FrameTranscoderTests {
                 }
             }
             defer { feeding.cancel() }
-            try await events.wait("pictures after it") { Self.units($0).count >= 5 }
+            try await events.wait("frames after it") { Self.units($0).count >= 5 }
             let shown = transcoder.shown
             #expect(shown.damaged >= 1)
             #expect(shown.limit?.contains("started again once") == true, "\(shown.limit ?? "-")")
@@ -296,7 +296,7 @@ struct FrameTranscoderTests {
                 add(place, jpeg, to: transcoder)
                 place += 1
                 let count = place
-                try await events.wait("picture \(count)") { Self.units($0).count >= count }
+                try await events.wait("frame \(count)") { Self.units($0).count >= count }
             } while Self.sizes(events.value).count <= turn
         }
         #expect(Self.sizes(events.value) == [[64, 48], [128, 96], [64, 48]])
@@ -381,7 +381,7 @@ struct ChildAudioTests {
         }
     }
 
-    @Test func `a child that finds every packet damaged is told as no audio`() async throws {
+    @Test func `a child that finds every packet damaged is reported as no audio`() async throws {
         let script = """
             import os
             os.write(1, b'sandbox 7 1\\n')
@@ -425,7 +425,7 @@ struct ChildAudioTests {
         #expect(events.value == [format(48_000), format(16_000)])
     }
 
-    @Test func `packets that nobody decodes do not pile up, and the reason is told`() async throws {
+    @Test func `packets that are not decoded do not pile up, and the reason is reported`() async throws {
         let program = DecoderProgram(
             executable: "/bin/sh", arguments: ["-c", "echo 'no libopus here'; exit 1"], deadline: .seconds(30))
         let audio = ChildAudio(.opus, program: program, logger: Logger(label: "test")) { _ in

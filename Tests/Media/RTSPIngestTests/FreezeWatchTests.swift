@@ -9,8 +9,8 @@ private let second: UInt64 = 1_000_000_000
     private func run(_ watch: inout FreezeWatch, from begin: UInt64, rate: Double, seconds: Double) -> UInt64 {
         var now = begin
         let count = Int(seconds * rate)
-        for picture in 0...count {
-            now = begin + UInt64(Double(picture) / rate * 1e9)
+        for frame in 0...count {
+            now = begin + UInt64(Double(frame) / rate * 1e9)
             #expect(watch.finding(at: now) == nil)
             watch.frameArrived(at: now)
         }
@@ -34,7 +34,7 @@ private let second: UInt64 = 1_000_000_000
 
     @Test(arguments: [(1.0, 5.0), (0.5, 8.0), (0.2, 17.0)])
     func `at low rates it is three frames and two seconds`(rate: Double, limit: Double) {
-        // Below a frame in 5 s it has to be promised, or the first distance is taken for a freeze.
+        // Below a frame in 5 s it must be announced, or the first distance is taken for a freeze.
         var watch = FreezeWatch(rate: rate < 0.25 ? rate : nil, at: 0)
         let last = run(&watch, from: 0, rate: rate, seconds: 60 / rate)
         let deadline = last + UInt64(limit * 1e9)
@@ -166,7 +166,7 @@ private let second: UInt64 = 1_000_000_000
         #expect(watch.nextDeadline == last + 3 * second)
         // Before the first frame, too: audio would go on.
         var fresh = FreezeWatch(rate: 25, at: 0)
-        for picture in 0..<25 as Range<UInt64> { fresh.frameSkipped(at: picture * second / 25) }
+        for frame in 0..<25 as Range<UInt64> { fresh.frameSkipped(at: frame * second / 25) }
         #expect(fresh.finding(at: 6 * second) == .frozen)
     }
 
@@ -204,19 +204,19 @@ private let second: UInt64 = 1_000_000_000
     }
 
     @Test(arguments: [0, 100, 1500], [10, 30, 60] as [UInt64])
-    func `a wait for a key frame is not a gap between pictures`(frames: Int, seconds: UInt64) {
+    func `a wait for a key frame is not a gap between frames`(frames: Int, seconds: UInt64) {
         var watch = FreezeWatch(rate: 25, earlierGroup: seconds * second, at: 0)
         _ = wait(&watch, from: 0, keyFrameAfter: 11)
         var last = 11 * second
-        for picture in 0...frames {
-            last = 11 * second + UInt64(picture) * second / 25
+        for frame in 0...frames {
+            last = 11 * second + UInt64(frame) * second / 25
             watch.frameArrived(at: last)
         }
         let begin = last + second / 25
         #expect(wait(&watch, from: begin, keyFrameAfter: seconds).finding == nil)
         last = begin + seconds * second
-        for picture in 0..<5 as Range<UInt64> {
-            last = begin + seconds * second + picture * second / 25
+        for frame in 0..<5 as Range<UInt64> {
+            last = begin + seconds * second + frame * second / 25
             watch.frameArrived(at: last)
         }
         #expect(watch.finding(at: last + 3 * second - 1) == nil)

@@ -37,8 +37,8 @@ struct HTTPCameraTests {
         network.allowsBasic = query == "auth=basic"
         let begin = ContinuousClock.now
         let running = RunningSource(network)
-        try await running.wait("pictures") { $0.frames.count >= 12 && $0.keyFrames >= 1 }
-        // Threads that decode and encode tell what they know a little later than frames come.
+        try await running.wait("frames") { $0.frames.count >= 12 && $0.keyFrames >= 1 }
+        // Threads that decode and encode report what they know a little later than frames come.
         let capture = try await running.waitForStatistics("what is known of the stream") {
             $0.network?.videoCodec != nil && $0.encoder != nil
         }
@@ -73,15 +73,15 @@ struct HTTPCameraTests {
         let camera = try await TestCamera.overHTTP()
         defer { camera.end() }
         let running = RunningSource(try .test(camera.web("/stream"), in: directory))
-        try await running.wait("pictures") { $0.frames.count >= 5 && $0.keyFrames >= 1 }
+        try await running.wait("frames") { $0.frames.count >= 5 && $0.keyFrames >= 1 }
         let seen = try await stop(running)
-        // ffmpeg judges: the mean colour of the left and of the right half.
+        // ffmpeg checks: the mean colour of the left and of the right half.
         let file = directory.path("out.h264")
         let record = try AVCConfigurationRecord.parse(try #require(seen.formats.first).configurationRecord[...])
         var bytes: [UInt8] = []
         for unit in record.sequenceParameterSets + record.pictureParameterSets { bytes += [0, 0, 0, 1] + unit }
-        for picture in seen.frames {
-            var rest = picture.data[...]
+        for frame in seen.frames {
+            var rest = frame.data[...]
             while rest.count >= 4 {
                 let length = rest.prefix(4).reduce(0) { $0 << 8 | Int($1) }
                 bytes += [0, 0, 0, 1] + rest.dropFirst(4).prefix(length)
@@ -118,13 +118,13 @@ struct HTTPCameraTests {
         network.snapshotRate = 5
         let begin = ContinuousClock.now
         let running = RunningSource(network)
-        try await running.wait("pictures") { $0.frames.count >= 8 && $0.keyFrames >= 1 }
+        try await running.wait("frames") { $0.frames.count >= 8 && $0.keyFrames >= 1 }
         #expect(running.source.capture.network?.connections == 1)
         let seen = try await stop(running)
         // Never more often than asked for, since it began: one that was late may be followed by the next at once.
         let seconds = (ContinuousClock.now - begin) / .seconds(1)
         #expect(Double(seen.frames.count) <= seconds * 5 + 2, "\(seen.frames.count) in \(seconds) s")
-        // It tells a connection when that has ended, and is killed: what it had to say comes first.
+        // It logs a connection when that has ended, and is killed: what it had to say comes first.
         try await camera.lines.wait("its connection") { !TestCamera.connections($0).isEmpty }
         camera.end()
         let lines = try await camera.lines.wait("its end") { $0.last == "END" }
@@ -173,7 +173,7 @@ struct HTTPCameraTests {
         let camera = try await TestCamera.overHTTP()
         defer { camera.end() }
         let running = RunningSource(try .test(camera.web("/stream?\(query)"), in: directory))
-        try await running.wait("pictures") { $0.frames.count >= 3 }
+        try await running.wait("frames") { $0.frames.count >= 3 }
         try await running.waitForStatistics("the stall") { $0.network?.stalls == 1 }
         let count = running.seen.value.frames.count
         try await running.wait("new frames") { $0.frames.count >= count + 5 }
@@ -184,7 +184,7 @@ struct HTTPCameraTests {
     @Test func `a camera that is away is waited for`() async throws {
         let camera = try await TestCamera.overHTTP(TestCamera.stayingPort())
         let running = RunningSource(try .test(camera.web("/stream"), in: directory))
-        try await running.wait("pictures") { $0.frames.count >= 3 }
+        try await running.wait("frames") { $0.frames.count >= 3 }
         camera.end(keepsTurn: true)
         try await running.waitForStatistics("the wait") { $0.code == .cameraUnreachable }
         let count = running.seen.value.frames.count
@@ -273,7 +273,7 @@ struct HTTPCameraTests {
         network.memoryFile = directory.path("network.json")
         let running = RunningSource(network)
         // Basic, which nobody can read there.
-        try await running.wait("pictures") { $0.frames.count >= 3 }
+        try await running.wait("frames") { $0.frames.count >= 3 }
         #expect(running.source.capture.network?.pin?.hasPrefix("sha256//") == true)
         #expect(running.source.capture.network?.authentication == "Basic")
         _ = try await stop(running)
@@ -303,7 +303,7 @@ struct HTTPCameraTests {
         let capture = try await running.waitForStatistics("the refusal") { $0.network?.state == .refused }
         #expect(capture.code == (hasLogin ? .streamRedirected : .loginNeeded))
         _ = try await stop(running)
-        // It is no certificate of this camera's: an address without TLS has none.
+        // It is not a certificate of this camera: an address without TLS has none.
         #expect(CameraCache.load(network.memoryFile, url: url).pin == nil)
         let subject = StreamTest.Subject(
             network: .init(url: url, user: hasLogin ? "admin" : nil), password: hasLogin ? "s3cret" : nil)
@@ -330,7 +330,7 @@ struct HTTPCameraTests {
         let (process, port) = try await Self.mjpegServer()
         defer { Self.end(process) }
         let running = RunningSource(try .test("http://127.0.0.1:\(port)/", in: directory))
-        try await running.wait("pictures") { $0.frames.count >= 10 }
+        try await running.wait("frames") { $0.frames.count >= 10 }
         #expect(process.isRunning)
         let seen = try await stop(running)
         #expect(seen.formats.map(\.width) == [320])
@@ -391,7 +391,7 @@ struct HTTPCameraTests {
         let line = String(decoding: output.fileHandleForReading.availableData, as: UTF8.self)
         let port = try #require(line.firstMatch(of: /port (\d+)/)?.1)
         let running = RunningSource(try .test("http://127.0.0.1:\(port)/01.jpg", in: directory))
-        try await running.wait("pictures") { $0.frames.count >= 4 }
+        try await running.wait("frames") { $0.frames.count >= 4 }
         _ = try await stop(running)
     }
 }

@@ -29,7 +29,7 @@ import Testing
         #expect(timeline.audio(at(8000)).map { $0 > audio! } == true)
     }
 
-    @Test func `pictures out of order keep the distance of presentation and decoding`() {
+    @Test func `frames out of order keep the distance of presentation and decoding`() {
         var timeline = MediaTimeline()
         _ = timeline.video(presentation: at(1080), decode: at(1000))
         let next = timeline.video(presentation: at(1200), decode: at(1040))

@@ -27,7 +27,7 @@ struct MovedCameraTests {
         "\(isSecure ? "https" : "http")://\(address):\(camera.port)/onvif/device_service"
     }
 
-    /// Nobody has said anything to it.
+    /// No one has announced anything to it.
     private func expectUntouched(_ camera: TestCamera, _ what: Comment) {
         #expect(camera.lines.value.allSatisfy { $0.hasPrefix("READY") }, what)
     }
@@ -47,7 +47,7 @@ struct MovedCameraTests {
         defer { forger.end() }
         let network = try network("onvif://127.0.0.1:\(devicePort)")
         let running = RunningSource(network)
-        try await running.wait("pictures") { $0.keyFrames >= 1 }
+        try await running.wait("frames") { $0.keyFrames >= 1 }
         first.end()
         stream.end(keepsTurn: true)
         try await running.waitForStatistics("the end") { $0.interruptions == 1 }
@@ -58,12 +58,12 @@ struct MovedCameraTests {
             capture.network?.moves == [
                 .init(address: "127.0.0.2", source: "onvif://127.0.0.2:\(forger.port)", evidence: .serial)
             ])
-        let told = try await running.waitForStatistics("the sentence") { $0.reason?.contains("127.0.0.2") == true }
+        let reported = try await running.waitForStatistics("the message") { $0.reason?.contains("127.0.0.2") == true }
         #expect(
-            told.reason?.hasPrefix(
+            reported.reason?.hasPrefix(
                 "porch seems to have moved to onvif://127.0.0.2:\(forger.port) (the same serial number). If so: "
                     + "watchboxctl camera edit porch --accept-move onvif://127.0.0.2:\(forger.port). ") == true,
-            "\(told.reason ?? "-")")
+            "\(reported.reason ?? "-")")
         #expect(CameraCache.load(network.memoryFile, url: network.url).serviceURL == first.serviceURL)
 
         // It was but unplugged.
@@ -73,7 +73,7 @@ struct MovedCameraTests {
         let back = try await TestCamera.device(
             rtsp: again.url("auth=sha256"), ["--no-endpoint", "--port", "\(devicePort)"])
         defer { back.end() }
-        try await running.wait("pictures from the old address") { $0.keyFrames > frames }
+        try await running.wait("frames from the old address") { $0.keyFrames > frames }
         try await running.waitForStatistics("the end of the proposal") { $0.network?.moves == nil }
         _ = try await running.stop()
         expectUntouched(forger, "a forger was asked")
@@ -93,7 +93,7 @@ struct MovedCameraTests {
             rtsp: "\(scheme)://127.0.0.1:\(stream.port)/cam?auth=md5", tls)
         let network = try network("onvif://127.0.0.1:\(first.port)")
         let running = RunningSource(network)
-        try await running.wait("pictures") { $0.keyFrames >= 1 }
+        try await running.wait("frames") { $0.keyFrames >= 1 }
         #expect(CameraCache.load(network.memoryFile, url: network.url).servicePin != nil)
         first.end()
         stream.end()
@@ -120,7 +120,7 @@ struct MovedCameraTests {
         running.source.announced(
             address: "127.0.0.3", url: Self.service(moved, at: "127.0.0.3", isSecure: true), evidence: .mac)
         if isEncrypted {
-            try await running.waitForStatistics("pictures from the new address") {
+            try await running.waitForStatistics("frames from the new address") {
                 $0.network?.url?.contains("127.0.0.3") == true && $0.state == .streaming
             }
             let memory = CameraCache.load(network.memoryFile, url: network.url)
@@ -159,7 +159,7 @@ struct MovedCameraTests {
         let port = first.port
         let network = try network("rtsps://127.0.0.1:\(port)/cam?auth=sha256")
         let running = RunningSource(network)
-        try await running.wait("pictures") { $0.keyFrames >= 1 }
+        try await running.wait("frames") { $0.keyFrames >= 1 }
         first.end()
         try await running.waitForStatistics("the end") { $0.interruptions == 1 }
         let forger = try await TestCamera.quirky(
@@ -170,19 +170,19 @@ struct MovedCameraTests {
         let moved = try await TestCamera.quirky(tls + ["--bind", "127.0.0.3", "--port", "\(port)"])
         defer { moved.end() }
         running.source.announced(address: "127.0.0.3", url: nil, evidence: .mac)
-        try await running.waitForStatistics("pictures from the new address") {
+        try await running.waitForStatistics("frames from the new address") {
             $0.network?.address == "127.0.0.3" && $0.state == .streaming
         }
         _ = try await running.stop()
         let again = RunningSource(network)
-        try await again.wait("pictures from there") { $0.keyFrames >= 1 }
+        try await again.wait("frames from there") { $0.keyFrames >= 1 }
         #expect(again.source.capture.network?.address == "127.0.0.3")
         _ = try await again.stop()
         #expect(!TestCamera.connections(forger.lines.value).contains { $0.methods?.isEmpty == false })
     }
 
     @Test func `a stream without TLS is proposed at the same port and path`() async throws {
-        // At its port of 127.0.0.1 there is nobody.
+        // At its port of 127.0.0.1 nothing listens.
         let forger = try await TestCamera.quirky(["--bind", "127.0.0.2"] + TestCamera.stayingPort())
         defer { forger.end() }
         let running = RunningSource(try network("rtsp://127.0.0.1:\(forger.port)/cam?auth=md5"))
@@ -193,7 +193,7 @@ struct MovedCameraTests {
             capture.network?.moves == [
                 .init(address: "127.0.0.2", source: "rtsp://127.0.0.2:\(forger.port)/cam?auth=md5", evidence: .mac)
             ])
-        // Its own address, a name, an address elsewhere, and what is none.
+        // Its own address, a name, an address elsewhere, and invalid ones.
         for address in ["127.0.0.1", "localhost", "8.8.8.8", "127.0.0.2/x", "--yes"] {
             running.source.announced(address: address, url: "http://127.0.0.2/x", evidence: .endpoint)
         }

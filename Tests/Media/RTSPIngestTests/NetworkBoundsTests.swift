@@ -87,7 +87,7 @@ import VideoCodec
         #expect(try JSONEncoder().encode(report.bounded).count < 48 << 10)
     }
 
-    @Test func `a usual camera is told as it is, and of many profiles the one in use is among them`() throws {
+    @Test func `a usual camera is reported as it is, and of many profiles the one in use is among them`() throws {
         var device = NetworkStatistics.Device()
         device.serial = "SN1"
         device.profiles = (0..<40).map { number in
@@ -106,17 +106,17 @@ import VideoCodec
         "rtsp://192.168.1.7/user=admin_password=tlJwpbo6_channel=1_stream=0.sdp?real_stream",
         "rtsp://192.168.1.7/11?user=admin&password=tlJwpbo6", "rtsp://admin:tlJwpbo6@192.168.1.7/",
     ])
-    func `a password that the camera wrote into its own address is not told`(url: String) throws {
+    func `a password that the camera wrote into its own address is not reported`(url: String) throws {
         var device = NetworkStatistics.Device()
         device.profiles = [
             .init(token: "a", name: "a", service: "media", url: url, snapshotURL: url.replacing("rtsp:", with: "http:"))
         ]
-        let told = CameraDevice.shown(device)
-        #expect(told.profiles[0].url?.hasPrefix("rtsp://192.168.1.7/") == true)
+        let reported = CameraDevice.shown(device)
+        #expect(reported.profiles[0].url?.hasPrefix("rtsp://192.168.1.7/") == true)
         let state = SharedState(.init(url: "onvif://192.168.1.7"))
         state.change { _, network in
             network.url = url
-            network.device = told
+            network.device = reported
         }
         let text = String(decoding: try JSONEncoder().encode(state.shown), as: UTF8.self)
         #expect(!text.contains("tlJwpbo6"))

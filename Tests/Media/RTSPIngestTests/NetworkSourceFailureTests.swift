@@ -25,7 +25,7 @@ struct NetworkSourceFailureTests {
         var network = try CameraConfiguration.Network.test(camera.url(query), user: "admin", in: directory)
         network.allowsBasic = query == "auth=basic"
         let running = RunningSource(network)
-        try await running.wait("pictures") { $0.keyFrames >= 2 }
+        try await running.wait("frames") { $0.keyFrames >= 2 }
         let capture = try await running.waitForStatistics("the scheme") { $0.network?.authentication == scheme }
         #expect(capture.network?.attempts == 1)
         _ = try await running.stop()
@@ -54,7 +54,7 @@ struct NetworkSourceFailureTests {
         #expect(running.source.capture.network?.attempts == 2)
         // A new password is found by itself.
         try Data("s3cret\n".utf8).write(to: URL(fileURLWithPath: try #require(running.passwordFile)))
-        try await running.wait("pictures with the new password") { $0.keyFrames >= 1 }
+        try await running.wait("frames with the new password") { $0.keyFrames >= 1 }
         #expect(running.source.capture.code == nil)
         _ = try await running.stop()
     }
@@ -81,7 +81,7 @@ struct NetworkSourceFailureTests {
     }
 
     @Test(arguments: ["", "two\nlines\n", "nul\0byte\n"])
-    func `a password file that is none is told without its content`(content: String) async throws {
+    func `an invalid password file is reported without its content`(content: String) async throws {
         let camera = try await TestCamera.quirky()
         defer { camera.end() }
         var network = try CameraConfiguration.Network.test(camera.url("auth=md5"), user: "admin", in: directory)
@@ -129,7 +129,7 @@ struct NetworkSourceFailureTests {
         let camera = try await TestCamera.quirky()
         defer { camera.end() }
         let running = RunningSource(try .test(camera.url("busy=453&retry=1&times=1"), in: directory))
-        try await running.wait("pictures") { $0.keyFrames >= 1 }
+        try await running.wait("frames") { $0.keyFrames >= 1 }
         #expect(running.source.capture.network?.attempts == 2)
         #expect(running.source.capture.code == nil)
         _ = try await running.stop()
@@ -146,7 +146,7 @@ struct NetworkSourceFailureTests {
         #expect(capture.network?.connections == 0)
         let camera = try await TestCamera.quirky(["--port", "\(port)"], after: first)
         defer { camera.end() }
-        try await running.wait("pictures") { $0.keyFrames >= 1 }
+        try await running.wait("frames") { $0.keyFrames >= 1 }
         #expect(running.source.capture.code == nil)
         #expect(running.source.capture.reason == nil)
         _ = try await running.stop()
@@ -162,7 +162,7 @@ struct NetworkSourceFailureTests {
         let camera = try await TestCamera.quirky()
         defer { camera.end() }
         let running = RunningSource(try .test(camera.url(query + "&times=1"), in: directory))
-        try await running.wait("pictures") { $0.keyFrames >= 3 }
+        try await running.wait("frames") { $0.keyFrames >= 3 }
         let clock = ContinuousClock()
         let before = clock.now
         try await running.waitForStatistics("the end of the first attempt") { $0.interruptions >= 1 }
@@ -173,7 +173,7 @@ struct NetworkSourceFailureTests {
         }
         let next = try await running.waitForStatistics("the next one") { ($0.network?.connections ?? 0) >= 2 }
         #expect(stalls > 0 ? (next.network?.stalls ?? 0) >= stalls : next.network?.stalls == 0)
-        let seen = try await running.wait("pictures again", seconds: 120) { $0.keyFrames >= 6 }
+        let seen = try await running.wait("frames again", seconds: 120) { $0.keyFrames >= 6 }
         #expect(seen.stepsBack == 0)
         #expect(seen.formats.count == 1)
         // From the last frame to the next; FreezeWatchTests has when a freeze is found.
@@ -189,7 +189,7 @@ struct NetworkSourceFailureTests {
         let camera = try await TestCamera.quirky()
         defer { camera.end() }
         let running = RunningSource(try .test(camera.url("freeze=3&times=1"), in: directory, transport: .udp))
-        let seen = try await running.wait("pictures again", seconds: 120) { $0.keyFrames >= 6 }
+        let seen = try await running.wait("frames again", seconds: 120) { $0.keyFrames >= 6 }
         #expect(seen.stepsBack == 0)
         #expect(running.source.capture.network?.transport == "udp")
         #expect((running.source.capture.network?.connections ?? 0) >= 2)

@@ -123,11 +123,11 @@ struct NetworkSourceTests {
         _ = try await running.stop()
     }
 
-    @Test func `a stream that changes its size is told once`() async throws {
+    @Test func `a stream that changes its size is reported once`() async throws {
         let camera = try await TestCamera.quirky()
         defer { camera.end() }
         let running = RunningSource(try .test(camera.url("oneset=2"), in: directory))
-        let seen = try await running.wait("pictures of both sizes") { seen in
+        let seen = try await running.wait("frames of both sizes") { seen in
             seen.formats.count == 2 && seen.keyFrames >= 5
         }
         #expect(seen.formats.map(\.width) == [640, 480])
@@ -195,7 +195,7 @@ struct NetworkSourceTests {
         let camera = try await TestCamera.quirky()
         defer { camera.end() }
         let running = RunningSource(try .test(camera.url("audio=\(audio)"), in: directory))
-        let seen = try await running.wait("sound") { $0.audio.count >= 32 && $0.keyFrames >= 2 }
+        let seen = try await running.wait("audio") { $0.audio.count >= 32 && $0.keyFrames >= 2 }
         #expect(seen.isOrderly)
         #expect(seen.audioFormats.first?.sampleRate == rate)
         #expect(seen.audioFormats.first?.channels == channels)
@@ -209,7 +209,7 @@ struct NetworkSourceTests {
         let camera = try await TestCamera.quirky()
         defer { camera.end() }
         let running = RunningSource(try .test(camera.url("audio=g722"), in: directory))
-        let seen = try await running.wait("pictures") { $0.keyFrames >= 2 }
+        let seen = try await running.wait("frames") { $0.keyFrames >= 2 }
         #expect(seen.audio.isEmpty)
         let capture = try await running.waitForStatistics("the reason") { $0.audioReason != nil }
         #expect(capture.audioReason?.contains("G722") == true)
@@ -220,18 +220,18 @@ struct NetworkSourceTests {
         let camera = try await TestCamera.quirky()
         defer { camera.end() }
         let running = RunningSource(try .test(camera.url("audio=refused"), in: directory))
-        try await running.wait("pictures") { $0.keyFrames >= 2 }
+        try await running.wait("frames") { $0.keyFrames >= 2 }
         let capture = try await running.waitForStatistics("the reason") { $0.audioReason != nil }
         #expect(capture.audioReason?.contains("refused") == true)
         #expect(capture.audio == nil)
         _ = try await running.stop()
     }
 
-    @Test func `audio that is not wanted is not set up`() async throws {
+    @Test func `audio that was not requested is not set up`() async throws {
         let camera = try await TestCamera.quirky()
         defer { camera.end() }
         let running = RunningSource(try .test(camera.url("audio=pcmu"), in: directory, audio: false))
-        try await running.wait("pictures") { $0.keyFrames >= 2 }
+        try await running.wait("frames") { $0.keyFrames >= 2 }
         let end = try await running.stop()
         #expect(end.audio.isEmpty)
         let connection = try await camera.connection("its end") { $0.methods?.last == "TEARDOWN" }
@@ -253,7 +253,8 @@ struct NetworkSourceTests {
         if query == "reorder=1" { #expect((capture.network?.reordered ?? 0) > 0) }
         let text = try String(contentsOfFile: "/proc/sys/net/core/rmem_max", encoding: .utf8)
         let most = try #require(Int(text.trimmingCharacters(in: .whitespacesAndNewlines)))
-        #expect(running.log.value.contains { $0.contains("net.core.rmem_max") } == (most < DatagramPair.wantedBuffer))
+        #expect(
+            running.log.value.contains { $0.contains("net.core.rmem_max") } == (most < DatagramPair.requestedBuffer))
         let end = try await running.stop()
         #expect(end.stepsBack == 0)
         let connection = try await camera.connection("its end") { $0.methods?.last == "TEARDOWN" }
@@ -266,7 +267,7 @@ struct NetworkSourceTests {
         let camera = try await TestCamera.quirky()
         defer { camera.end() }
         let running = RunningSource(try .test(camera.url(query), in: directory, transport: .udp))
-        try await running.wait("pictures over TCP") { $0.keyFrames >= 2 }
+        try await running.wait("frames over TCP") { $0.keyFrames >= 2 }
         let capture = running.source.capture
         #expect(capture.network?.transport == "tcp")
         #expect(capture.limit?.contains("TCP is used instead") == true)

@@ -26,14 +26,14 @@ struct ONVIFCameraTests {
         [], ["--auth", "digest-sha256"], ["--skew", "3600"], ["--no-clock", "--skew", "3600"], ["--no-media2"],
         ["--xaddr-host", "192.0.2.77"],
     ])
-    func `the camera tells its stream and is pulled`(options: [String]) async throws {
+    func `the camera reports its stream and is pulled`(options: [String]) async throws {
         let stream = try await TestCamera.quirky()
         defer { stream.end() }
         let device = try await TestCamera.device(rtsp: stream.url("auth=sha256"), options)
         defer { device.end() }
         let network = try network(device)
         let running = RunningSource(network)
-        try await running.wait("pictures") { $0.keyFrames >= 2 }
+        try await running.wait("frames") { $0.keyFrames >= 2 }
         let capture = try await running.waitForStatistics("the device") { $0.network?.device != nil }
         let found = try #require(capture.network?.device)
         #expect(found.serial == "SN1")
@@ -50,20 +50,20 @@ struct ONVIFCameraTests {
         #expect(!text.contains("s3cret"))
     }
 
-    @Test func `a stream at another host and port than the device tells is pulled from where the operator says`()
+    @Test func `a stream at another host and port than the device reports is pulled from where the operator says`()
         async throws
     {
         let stream = try await TestCamera.quirky()
         defer { stream.end() }
-        // Nobody answers where the device says, which knows its own side of the port forward only.
-        let told = "rtsp://192.0.2.9:9/h264?auth=md5"
-        let device = try await TestCamera.device(rtsp: told)
+        // Nothing answers where the device says, which knows its own side of the port forward only.
+        let reported = "rtsp://192.0.2.9:9/h264?auth=md5"
+        let device = try await TestCamera.device(rtsp: reported)
         defer { device.end() }
         var network = try network(device)
         network.rtspHost = "localhost"
         network.rtspPort = Int(stream.port)
         let running = RunningSource(network)
-        try await running.wait("pictures") { $0.keyFrames >= 1 }
+        try await running.wait("frames") { $0.keyFrames >= 1 }
         #expect(
             running.source.capture.network?.url?.hasPrefix("rtsp://localhost:\(stream.port)/h264?auth=md5") == true)
         let report = await running.source.test { _ in }
@@ -71,11 +71,11 @@ struct ONVIFCameraTests {
         _ = try await running.stop()
         // What was remembered is brought there, too.
         var memory = CameraCache.load(network.memoryFile, url: network.url)
-        memory.streams["main"] = told
+        memory.streams["main"] = reported
         #expect(memory.store(try #require(network.memoryFile)) == nil)
         device.end()
         let again = RunningSource(network)
-        try await again.wait("pictures") { $0.keyFrames >= 1 }
+        try await again.wait("frames") { $0.keyFrames >= 1 }
         _ = try await again.stop()
     }
 
@@ -85,7 +85,7 @@ struct ONVIFCameraTests {
         let device = try await TestCamera.device(rtsp: stream.url("auth=md5"))
         defer { device.end() }
         let running = RunningSource(try network(device))
-        try await running.wait("pictures") { $0.keyFrames >= 1 }
+        try await running.wait("frames") { $0.keyFrames >= 1 }
         let capture = try await running.waitForStatistics("motion") { $0.network?.events.isEmpty == false }
         let event = try #require(capture.network?.events.first)
         #expect(event.number == 1)
@@ -138,11 +138,11 @@ struct ONVIFCameraTests {
         let device = try await TestCamera.device(rtsp: stream.url("a=1"))
         let network = try network(device)
         let first = RunningSource(network)
-        try await first.wait("pictures") { $0.keyFrames >= 1 }
+        try await first.wait("frames") { $0.keyFrames >= 1 }
         _ = try await first.stop()
         device.end()
         let second = RunningSource(network)
-        try await second.wait("pictures without ONVIF") { $0.keyFrames >= 1 }
+        try await second.wait("frames without ONVIF") { $0.keyFrames >= 1 }
         _ = try await second.stop()
     }
 
@@ -155,7 +155,7 @@ struct ONVIFCameraTests {
         await #expect(throws: CodedError.self) { try await source.encoders() }
     }
 
-    @Test func `a test of an ONVIF camera tells its clock, its login and its device`() async throws {
+    @Test func `a test of an ONVIF camera reports its clock, its login and its device`() async throws {
         let stream = try await TestCamera.quirky()
         defer { stream.end() }
         let device = try await TestCamera.device(rtsp: stream.url("auth=md5"), ["--skew", "7200"])
@@ -218,7 +218,7 @@ struct ONVIFCameraTests {
         "onvif://", "onvif://:80", "onvif://h:0", "onvif://h:99999", "onvif://h:x", "onvif://u:p@h", "onvif://[::1",
         "onvif://h h", "onvif://\u{e9}", "onvif://[::1]x",
     ])
-    func `a device's URL that is none is refused without being quoted`(text: String) {
+    func `a device's invalid URL is refused without being quoted`(text: String) {
         #expect { try CameraURL(text) } throws: { error in
             (error as? PullFault).map { !$0.what.contains("u:p") } ?? false
         }

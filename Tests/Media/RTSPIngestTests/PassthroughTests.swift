@@ -35,12 +35,12 @@ struct PassthroughTests {
         // Over UDP this machine may lose a packet: then frames are missing, and none is different.
         let isWhole = capture.lost == 0
         var last: Int?
-        for (number, picture) in seen.frames.enumerated() {
+        for (number, frame) in seen.frames.enumerated() {
             // Not within the macro, which would print megabytes.
-            let found = truth.frames.firstIndex(of: picture.data)
-            let place = try #require(found, "picture \(number) of \(picture.data.count) bytes is none of the recording")
+            let found = truth.frames.firstIndex(of: frame.data)
+            let place = try #require(found, "frame \(number) of \(frame.data.count) bytes is not in the recording")
             if isWhole, let last { #expect(place == (last + 1) % truth.frames.count) }
-            #expect(picture.isKeyFrame == (place % 5 == 0))
+            #expect(frame.isKeyFrame == (place % 5 == 0))
             last = place
         }
         #expect(seen.formats.map(\.codec) == [codec])

@@ -100,7 +100,7 @@ private let second: UInt64 = 1_000_000_000
             sessions += 1
             let end = now + UInt64(length) * second + second / 2
             now += second / 10
-            // The camera's groups go on while nobody looks.
+            // The camera's groups go on while no one looks.
             now += (second - now % second) % second
             while now < end {
                 if let lastFrame { longest = max(longest, now - lastFrame) }
@@ -140,8 +140,8 @@ private let second: UInt64 = 1_000_000_000
             var now: UInt64 = second
             #expect(supervision.next(at: now) == .connect)
             var watch = FreezeWatch(rate: 25, at: now)
-            for picture in 0..<75 {
-                now = second + UInt64(picture) * 40_000_000
+            for frame in 0..<75 {
+                now = second + UInt64(frame) * 40_000_000
                 watch.packetArrived(at: now)
                 watch.frameArrived(at: now)
                 supervision.frameArrived(at: now)
@@ -432,7 +432,7 @@ private let second: UInt64 = 1_000_000_000
         _ = supervision.next(at: now)
         supervision.ended(.away, at: now)
         _ = waited(&supervision, &now)
-        // Its port is open for two minutes, and nobody answers there.
+        // Its port is open for two minutes, and nothing answers there.
         let begin = now
         while now < begin + 120 * second {
             now += 5 * second

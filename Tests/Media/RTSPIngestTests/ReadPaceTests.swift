@@ -29,7 +29,7 @@ import Testing
     }
 
     @Test(arguments: [(16_000, 8192), (300, 128), (1, 1), (5, 2), (200_000, 32_768), (.max, 32_768)] as [(Int, Int32)])
-    func `the mark is below the smallest of the last pictures`(bytes: Int, mark: Int32) {
+    func `the mark is below the smallest of the last frames`(bytes: Int, mark: Int32) {
         var (pace, now) = pace(apart: 40, bytes: bytes)
         #expect(pace.mark == mark)
         // A key frame changes nothing.
@@ -62,8 +62,8 @@ import Testing
         #expect(pace.isGathering)
         now += ReadPace.burst
         pace.read(at: now)
-        #expect(!pace.isGathering, "nothing came: the camera rests amid a frame")
-        #expect(pace.wait(at: now) == ReadPace.patience)
+        #expect(!pace.isGathering, "nothing came: the camera pauses amid a frame")
+        #expect(pace.wait(at: now) == ReadPace.firstWait)
     }
 
     @Test func `audio alone is not a frame on its way`() {
@@ -72,21 +72,21 @@ import Testing
         pace.read(at: now)
         pace.took(800)
         #expect(!pace.isGathering && pace.pause(at: now) == nil)
-        #expect(pace.wait(at: now) == ReadPace.patience)
+        #expect(pace.wait(at: now) == ReadPace.firstWait)
     }
 
     @Test func `until distance and size are known, little is waited for, and not long`() {
         var young = ReadPace()
-        #expect(young.mark == ReadPace.part && young.wait(at: 0) == ReadPace.patience)
+        #expect(young.mark == ReadPace.part && young.wait(at: 0) == ReadPace.firstWait)
         for number in 1...7 as ClosedRange<UInt64> {
             young.read(at: number * 40 * Self.millisecond)
             young.took(16_000)
             young.frameEnded(at: number * 40 * Self.millisecond)
         }
-        #expect(young.mark == ReadPace.part && young.wait(at: 280 * Self.millisecond) == ReadPace.patience)
+        #expect(young.mark == ReadPace.part && young.wait(at: 280 * Self.millisecond) == ReadPace.firstWait)
     }
 
-    @Test func `pictures that came together are not taken for one large one`() {
+    @Test func `frames that came together are not taken for one large one`() {
         var (pace, now) = pace(apart: 40)
         for _ in 0..<8 {
             now += 120 * Self.millisecond

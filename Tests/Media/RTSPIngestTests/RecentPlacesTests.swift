@@ -28,17 +28,17 @@ import Testing
         #expect(places.values(at: second) == [997, 998, 999, -1])
     }
 
-    @Test func `a move is told with what is the same, and with the command that accepts just that`() {
+    @Test func `a move is reported with what is the same, and with the command that accepts just that`() {
         typealias Move = NetworkStatistics.Move
-        #expect(Move.sentence([], camera: "yard") == nil)
+        #expect(Move.message([], camera: "yard") == nil)
         let one = Move(address: "192.168.1.77", source: "onvif://192.168.1.77", evidence: .serial)
         #expect(
-            Move.sentence([one], camera: "yard")
+            Move.message([one], camera: "yard")
                 == "yard seems to have moved to onvif://192.168.1.77 (the same serial number). If so: "
                 + "watchboxctl camera edit yard --accept-move onvif://192.168.1.77")
         let other = Move(address: "192.168.1.66", source: "rtsp://192.168.1.66/a?b", evidence: .mac, lacksKey: true)
         #expect(
-            Move.sentence([one, other], camera: "yard")
+            Move.message([one, other], camera: "yard")
                 == "yard seems to have moved to onvif://192.168.1.77 (the same serial number) or 192.168.1.66 (the same "
                 + "MAC address, but it does not show its key). If you know where: watchboxctl camera edit yard --accept-move ADDRESS"
         )

@@ -8,7 +8,7 @@ import VideoCodec
 
 @testable import RTSPIngest
 
-/// A `NetworkSource` at work, and what came of it.
+/// A `NetworkSource` at work, and its outcome.
 final class RunningSource: Sendable {
     struct Seen: Sendable, CustomStringConvertible {
         var formats: [VideoFormat] = []

@@ -6,7 +6,7 @@ import Testing
 
 @testable import RTSPIngest
 
-/// A `StreamPull` on a thread of its own, and what it told.
+/// A `StreamPull` on a thread of its own, and what it reported.
 private final class RunningPull: Sendable {
     struct Seen: Sendable {
         var isPlaying = false
@@ -76,7 +76,7 @@ struct StreamPullTests {
         let camera = try await TestCamera.quirky()
         defer { camera.end() }
         let pull = try RunningPull(camera.url(query))
-        try await pull.seen.wait("pictures") { $0.units >= 200 || $0.isOver }
+        try await pull.seen.wait("frames") { $0.units >= 200 || $0.isOver }
         let seen = try await pull.stop()
         #expect(seen.units >= 200)
         #expect(seen.places.count == 1)

@@ -81,7 +81,7 @@ struct StreamTestTests {
         #expect(report.lines.count { $0.outcome == .failed } == 1)
     }
 
-    @Test func `nobody at the address fails at the first step`() async throws {
+    @Test func `an address where nothing answers fails at the first step`() async throws {
         let (descriptor, port) = deafPort()
         defer { close(descriptor) }
         let report = await run("rtsp://127.0.0.1:\(port)/cam")
@@ -92,7 +92,7 @@ struct StreamTestTests {
     @Test(arguments: [
         "http://camera/", "rtsp://admin:pa55@camera/", "rtsp://cam era/", "onvif://admin:pa55@camera", "",
     ])
-    func `an address that is none is told without being repeated`(url: String) async throws {
+    func `an invalid address is reported without being repeated`(url: String) async throws {
         let report = await run(url)
         #expect(!report.isUsable)
         #expect(report.lines.last?.outcome == .failed)
@@ -132,7 +132,7 @@ struct StreamTestTests {
         defer { camera.end() }
         let directory = TemporaryDirectory()
         let running = RunningSource(try .test(camera.url("auth=md5"), user: "admin", in: directory))
-        try await running.wait("pictures") { $0.keyFrames >= 1 }
+        try await running.wait("frames") { $0.keyFrames >= 1 }
         let report = await running.source.test { _ in }
         #expect(report.isUsable)
         _ = try await running.stop()

@@ -76,7 +76,7 @@ final class TestCamera: @unchecked Sendable {
         return process.terminationStatus
     }
 
-    /// For a camera that ends and comes back: a port of which nobody else is given meanwhile.
+    /// For a camera that ends and comes back: a port that is not given to another meanwhile.
     static func stayingPort() throws -> [String] { ["--port", "\(try FreePort.take())"] }
 
     /// One that misbehaves as the query of the URL says.

@@ -20,7 +20,7 @@ struct WellBehavedCameraTests {
         let camera = try await TestCamera.wellBehaved()
         defer { camera.end() }
         let running = RunningSource(try .test(camera.url(path: "/h264"), in: directory, transport: transport))
-        let seen = try await running.wait("pictures and audio") { $0.keyFrames >= 4 && $0.audio.count >= 100 }
+        let seen = try await running.wait("frames and audio") { $0.keyFrames >= 4 && $0.audio.count >= 100 }
         #expect(seen.isOrderly)
         #expect(seen.formats.map(\.codec) == [.h264])
         #expect(seen.formats.first?.width == 640)
@@ -39,8 +39,8 @@ struct WellBehavedCameraTests {
         // Bit for bit what the file holds: its first key frame.
         let media = try #require(await TestCamera.media.place)
         let annexB = try Data(contentsOf: URL(fileURLWithPath: media.path("h264.h264")))
-        let picture = try #require(end.frames.first)
-        var units = LengthPrefixedUnits(picture.data[...])
+        let frame = try #require(end.frames.first)
+        var units = LengthPrefixedUnits(frame.data[...])
         while let unit = try units.next() {
             #expect(annexB.range(of: Data(unit)) != nil)
         }
@@ -51,7 +51,7 @@ struct WellBehavedCameraTests {
         let camera = try await TestCamera.wellBehaved()
         defer { camera.end() }
         let running = RunningSource(try .test(camera.url(path: "/h265"), in: directory, transport: transport))
-        let seen = try await running.wait("pictures") { $0.keyFrames >= 3 }
+        let seen = try await running.wait("frames") { $0.keyFrames >= 3 }
         #expect(seen.formats.map(\.codec) == [.hevc])
         #expect(seen.formats.first?.width == 320)
         #expect(seen.audio.isEmpty)
@@ -64,7 +64,7 @@ struct WellBehavedCameraTests {
         let camera = try await TestCamera.wellBehaved()
         defer { camera.end() }
         let running = RunningSource(try .test(camera.url(path: path), in: directory))
-        let seen = try await running.wait("pictures and audio") { $0.keyFrames >= 2 && $0.audio.count >= 20 }
+        let seen = try await running.wait("frames and audio") { $0.keyFrames >= 2 && $0.audio.count >= 20 }
         #expect(seen.isOrderly)
         #expect(seen.audioFormats.first?.sampleRate == 16_000)
         let end = try await running.stop()
@@ -112,7 +112,7 @@ struct WellBehavedCameraTests {
         let camera = try await TestCamera.wellBehaved()
         defer { camera.end() }
         let running = RunningSource(try .test(camera.url(path: path), in: directory))
-        let seen = try await running.wait("pictures and audio") { $0.keyFrames >= 2 && $0.audio.count >= 20 }
+        let seen = try await running.wait("frames and audio") { $0.keyFrames >= 2 && $0.audio.count >= 20 }
         #expect(seen.isOrderly)
         #expect(seen.audioFormats.first?.sampleRate == (path == "/opus" ? 48_000 : 16_000))
         #expect(seen.audioFormats.first?.channels == (path == "/opus" ? 2 : 1))
@@ -131,7 +131,7 @@ struct WellBehavedCameraTests {
         defer { camera.end() }
         let running = RunningSource(
             try .test(camera.url(path: "/h264v"), user: "admin", password: password, in: directory))
-        try await running.wait("pictures") { $0.keyFrames >= 1 }
+        try await running.wait("frames") { $0.keyFrames >= 1 }
         let capture = try await running.waitForStatistics("the scheme") { $0.network?.authentication == "Digest MD5" }
         let text = try String(decoding: JSONEncoder().encode(capture), as: UTF8.self)
         #expect(!text.contains(password))
@@ -152,13 +152,13 @@ struct WellBehavedCameraTests {
         let first = try await TestCamera.wellBehaved(TestCamera.stayingPort())
         let port = first.port
         let running = RunningSource(try .test(first.url(path: "/h264"), in: directory))
-        try await running.wait("pictures") { $0.keyFrames >= 2 }
+        try await running.wait("frames") { $0.keyFrames >= 2 }
         first.end(keepsTurn: true)
         try await running.waitForStatistics("the end") { $0.interruptions == 1 }
         let before = running.seen.value.keyFrames
         let second = try await TestCamera.wellBehaved(["--port", "\(port)"], after: first)
         defer { second.end() }
-        let seen = try await running.wait("pictures again") { $0.keyFrames >= before + 2 }
+        let seen = try await running.wait("frames again") { $0.keyFrames >= before + 2 }
         #expect(seen.stepsBack == 0)
         #expect(seen.formats.count == 1)
         #expect(seen.audioFormats.count == 1)

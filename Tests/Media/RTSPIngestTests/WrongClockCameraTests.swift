@@ -37,11 +37,11 @@ struct WrongClockCameraTests {
         let camera = try await TestCamera.quirky()
         defer { camera.end() }
         let running = RunningSource(try .test(camera.url(query + "&audio=pcmu"), in: directory))
-        let told = try await running.waitForStatistics("what is said of the clocks of \(query)") {
+        let reported = try await running.waitForStatistics("what is said of the clocks of \(query)") {
             $0.network?.videoTiming?.basis == video && $0.network?.audioTiming?.basis == audio
         }
         if let rate = Double(query.dropFirst(6)), query.hasPrefix("vrate"), rate != 1 {
-            let speed = try #require(told.network?.videoTiming?.speed)
+            let speed = try #require(reported.network?.videoTiming?.speed)
             #expect(abs(speed - rate) < 0.1)
         }
         // As many as would take it far away, uncorrected.
@@ -57,11 +57,11 @@ struct WrongClockCameraTests {
         #expect(abs(least - minAudio) < 0.5)
         #expect(Self.distance(frames) < 0.5)
         #expect(seen.stepsBack == 0 && seen.longestGap < MediaTime(milliseconds: 1500))
-        #expect(told.clockSteps == 0)
+        #expect(reported.clockSteps == 0)
         _ = try await running.stop()
     }
 
-    @Test func `the camera's word, or its arrivals, when they are asked for`() async throws {
+    @Test func `the camera's timestamps, or its arrivals, when they are requested`() async throws {
         let camera = try await TestCamera.quirky()
         defer { camera.end() }
         var network = try CameraConfiguration.Network.test(camera.url("vrate=0.5"), in: directory)

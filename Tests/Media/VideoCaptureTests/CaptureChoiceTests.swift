@@ -59,7 +59,7 @@ struct CaptureChoiceTests {
         #expect(best(webcam, 1280, 720, 90) == "MJPG 1280x720 60.0")
     }
 
-    @Test func `a rate below half of what is wanted weighs more than the size`() {
+    @Test func `a rate below half of what is requested weighs more than the size`() {
         let modes = [mode(.yuyv, [(1920, 1080, [5]), (1280, 720, [30])])]
         #expect(best(modes, 1920, 1080, 30) == "YUYV 1280x720 30.0")
         #expect(best(modes, 1920, 1080, 10) == "YUYV 1920x1080 5.0")
@@ -109,7 +109,7 @@ struct CaptureChoiceTests {
         #expect(best(modes, width, height, 25, limit: nil) == expected)
     }
 
-    @Test func `where the driver lists no sizes, the wanted one is tried`() {
+    @Test func `where the driver lists no sizes, the requested one is tried`() {
         let modes = [
             CaptureMode(
                 pixelFormat: .uyvy, name: "", isCompressed: false, extents: [.init(sizes: .unknown, rates: .unknown)])

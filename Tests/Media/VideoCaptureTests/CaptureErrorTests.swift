@@ -7,7 +7,7 @@ struct CaptureErrorTests {
     private static let all: [CaptureError] =
         [
             .notThere(path: "/dev/video0"), .notPermitted(path: "/dev/video0"), .busy(path: "/dev/video0"),
-            .noSuchFormat(wanted: "1x1", offered: ""), .noSignal(path: "/dev/video0"), .disconnected,
+            .noSuchFormat(requested: "1x1", offered: ""), .noSignal(path: "/dev/video0"), .disconnected,
             .stream(call: "VIDIOC_DQBUF", errno: EIO), .stream(call: "VIDIOC_STREAMON", errno: ENOSPC), .formatChanged,
             .refused(call: "VIDIOC_S_FMT", errno: EINVAL), .badAnswer("VIDIOC_S_FMT said nonsense."),
             .unsupported(call: "VIDIOC_EXPBUF"), .noSuchControl(name: "a", nearest: []),
@@ -19,14 +19,14 @@ struct CaptureErrorTests {
     @Test(arguments: all)
     func `an error says what happened, why, and what to do next`(error: CaptureError) {
         #expect(!error.what.hasSuffix("."), "\(error)")
-        for sentence in [error.why, error.hint] {
-            let isBegun = sentence.first?.isUppercase == true || sentence.hasPrefix("\"watchboxctl")
-            #expect(sentence.hasSuffix(".") && isBegun, "\(error)")
+        for message in [error.why, error.hint] {
+            let isBegun = message.first?.isUppercase == true || message.hasPrefix("\"watchboxctl")
+            #expect(message.hasSuffix(".") && isBegun, "\(error)")
         }
         #expect(error.description == "\(error.what): \(error.why) \(error.hint)")
     }
 
-    @Test func `what cannot be mended without a person is told from what can`() {
+    @Test func `what needs a person to fix is told apart from what does not`() {
         let persons = Self.all.filter { $0.remedy == .person }
         #expect(persons.count == 8 + CaptureNode.Rejection.allCases.count)
         #expect(CaptureError.refused(call: "VIDIOC_S_FMT", errno: EINVAL).remedy == .person)

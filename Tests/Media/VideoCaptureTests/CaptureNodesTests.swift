@@ -39,7 +39,7 @@ struct CaptureNodesTests {
         #expect(nodes[2].stableID == nil)
     }
 
-    @Test func `no device, and names without sense, are no trouble`() throws {
+    @Test func `no device, and names without sense, are not errors`() throws {
         let machine = try ScriptedMachine()
         #expect(CaptureNodes.find(root: machine.root, calls: machine).isEmpty)
         try machine.write("sys/class/video4linux/videoX/name", "x")
@@ -211,7 +211,7 @@ struct CaptureNodesTests {
         #expect(error.remedy == (number == EMFILE ? .restartStream : .waitForDevice))
     }
 
-    @Test func `the kernel itself says that a file and a terminal are no cameras`() throws {
+    @Test func `the kernel itself says that a file and a terminal are not cameras`() throws {
         #expect(throws: CaptureError.notACamera(path: "/dev/null", .notVideo)) {
             _ = try CaptureDevice(path: "/dev/null")
         }
@@ -220,7 +220,7 @@ struct CaptureNodesTests {
         }
     }
 
-    @Test func `an encoder encodes frames to H264 or HEVC; decoders, scalers and cameras are none`() throws {
+    @Test func `an encoder encodes frames to H264 or HEVC; decoders, scalers and cameras do not`() throws {
         let machine = try ScriptedMachine()
         func node(_ number: Int, from: [FourCC], to: [FourCC], isM2M: Bool = true) throws {
             try machine.add(

@@ -81,7 +81,7 @@ struct ControlTests {
         #expect(scripted.calls(of: watchbox_VIDIOC_S_CTRL) == 0)
     }
 
-    @Test func `the driver's own refusal is told`() throws {
+    @Test func `the driver's own refusal is reported`() throws {
         let scripted = ScriptedDevice { script in
             self.script(&script)
             script.answers[watchbox_VIDIOC_S_CTRL] = { count, _ in [EACCES, EINVAL, EIO, ENODEV][count - 1] }

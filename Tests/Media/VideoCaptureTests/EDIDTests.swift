@@ -9,7 +9,7 @@ import Testing
 struct EDIDTests {
     private let request = CaptureRequest(width: 640, height: 480, rate: 30)
 
-    /// A bridge with its sender, which sends a while after it was told what the bridge takes.
+    /// A bridge with its sender, which sends a while after it was given the bridge's EDID.
     private final class Bridge: Sendable {
         let given = Mutex<[UInt8]>([])
         let isSending = Mutex(false)
@@ -66,7 +66,7 @@ struct EDIDTests {
         #expect(camera.calls(of: watchbox_VIDIOC_G_EDID) == 0)
     }
 
-    @Test func `a driver that takes none, or has no such call, is a bridge without a signal`() throws {
+    @Test func `a driver that takes no EDID, or has no such call, is a bridge without a signal`() throws {
         for refusal in [ENOTTY, EINVAL, EPERM] {
             let scripted = ScriptedDevice { script in
                 script.answers[watchbox_VIDIOC_QUERY_DV_TIMINGS] = { _, _ in ENOLINK }

@@ -16,7 +16,7 @@ struct FourCCTests {
     }
 
     @Test(arguments: ["", "YUYVX", "Größ"])
-    func `what is not a name of four characters is none`(name: String) {
+    func `what is not a name of four characters is rejected`(name: String) {
         #expect(FourCC(name) == nil)
     }
 
@@ -76,7 +76,7 @@ struct SequenceCounterTests {
         return numbers.reduce(0) { $0 + counter.missing(before: $1) }
     }
 
-    @Test func `gaps are counted frame by picture`() {
+    @Test func `gaps are counted frame by frame`() {
         #expect(missing(0, 1, 2, 3) == 0)
         #expect(missing(5, 6, 9, 10) == 2)
         #expect(missing(7, 9, 11) == 2)

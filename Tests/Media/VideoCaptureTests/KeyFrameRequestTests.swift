@@ -34,7 +34,7 @@ struct KeyFrameRequestTests {
         }
     }
 
-    @Test func `descriptors without sense are none`() {
+    @Test func `descriptors without sense are ignored`() {
         for count in 0..<Self.descriptors.count {
             let found = H264ExtensionUnit(descriptors: Array(Self.descriptors.prefix(count)), interface: 0)
             #expect(found == nil || found?.id == 12)

@@ -130,11 +130,11 @@ struct NegotiationTests {
         #expect(try device.negotiate(vga).pixelFormat == .yuyv)
     }
 
-    @Test func `what is wanted and not there is answered with what is`() throws {
+    @Test func `what is requested and not there is answered with what is`() throws {
         let device = try device { $0.formats = [.init(fourCC: .yuyv), .init(fourCC: .mjpeg)] }
         let request = CaptureRequest(width: 1280, height: 720, rate: 30, pixelFormat: .h264)
         let error = CaptureError.noSuchFormat(
-            wanted: "1280x720 at 30/s in H264", offered: "YUYV 640x480; MJPG 640x480")
+            requested: "1280x720 at 30/s in H264", offered: "YUYV 640x480; MJPG 640x480")
         #expect(throws: error) { try device.negotiate(request) }
         #expect(error.remedy == .person)
         #expect(
@@ -193,7 +193,7 @@ struct NegotiationTests {
                     V4L2_FIELD_ALTERNATE.rawValue
             }
         }
-        #expect(throws: CaptureError.noSuchFormat(wanted: "640x480 at 30/s", offered: "YUYV 640x480")) {
+        #expect(throws: CaptureError.noSuchFormat(requested: "640x480 at 30/s", offered: "YUYV 640x480")) {
             try fields.negotiate(vga)
         }
         let planes = try device { script in
@@ -203,7 +203,7 @@ struct NegotiationTests {
                 argument.assumingMemoryBound(to: v4l2_format.self).pointee.fmt.pix_mp.num_planes = 2
             }
         }
-        #expect(throws: CaptureError.noSuchFormat(wanted: "640x480 at 30/s", offered: "YUYV 640x480")) {
+        #expect(throws: CaptureError.noSuchFormat(requested: "640x480 at 30/s", offered: "YUYV 640x480")) {
             try planes.negotiate(vga)
         }
     }
@@ -231,7 +231,7 @@ struct NegotiationTests {
     }
 
     @Test(arguments: [(0, 0), (1, 0), (0, 1), (11, 1), (.max, 1), (1, .max)] as [(UInt32, UInt32)])
-    func `a rate of nothing, and one below a frame in ten seconds, is none`(
+    func `a rate of nothing, and one below a frame in ten seconds, is ignored`(
         numerator: UInt32, denominator: UInt32
     ) throws {
         let device = try device { script in

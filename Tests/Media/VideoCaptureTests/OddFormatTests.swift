@@ -25,17 +25,17 @@ struct OddFormatTests {
                 bytes.append(UInt8(150 + pair + column))
             }
         }
-        let picture = try convert("M420", bytes, width: width, height: height)
-        #expect(picture.count == width * height * 3 / 2)
+        let frame = try convert("M420", bytes, width: width, height: height)
+        #expect(frame.count == width * height * 3 / 2)
         let chroma = width * height
         for row in 0..<height {
-            let line = picture[(row * width)..<((row + 1) * width)]
+            let line = frame[(row * width)..<((row + 1) * width)]
             #expect(line.elementsEqual((0..<width).map { UInt8(row * 2 + $0) }), "\(row)")
         }
         for row in 0..<height / 2 {
             for (plane, base) in [(0, 100), (1, 150)] {
                 let begin = chroma + plane * chroma / 4 + row * width / 2
-                let line = picture[begin..<(begin + width / 2)]
+                let line = frame[begin..<(begin + width / 2)]
                 #expect(line.elementsEqual((0..<width / 2).map { UInt8(base + row + $0) }), "\(row)")
             }
         }
@@ -44,8 +44,8 @@ struct OddFormatTests {
     @Test func `pixels of four bytes become luma`() throws {
         // BGRX: a white line, a black line, …
         let lines = (0..<48).map { [UInt8](repeating: $0 % 2 == 0 ? 255 : 0, count: 64 * 4) }
-        let picture = try convert("XR24", lines.flatMap(\.self), width: 64, height: 48)
-        #expect(picture.count == 64 * 48 * 3 / 2 && picture[0] > 220 && picture[64] < 30)
+        let frame = try convert("XR24", lines.flatMap(\.self), width: 64, height: 48)
+        #expect(frame.count == 64 * 48 * 3 / 2 && frame[0] > 220 && frame[64] < 30)
     }
 
     @Test(arguments: 0..<4 as Range<UInt64>)
@@ -60,10 +60,10 @@ struct OddFormatTests {
                     pixelFormat: format, width: width, height: height, bytesPerLine: Int(generator.next() >> 33),
                     imageBytes: count, rate: 30)
                 do {
-                    let picture = try noise.withUnsafeBytes { bytes in
+                    let frame = try noise.withUnsafeBytes { bytes in
                         try converter.convert(UnsafeRawBufferPointer(rebasing: bytes[..<count]), setup)
                     }
-                    #expect(picture.count == width * height * 3 / 2)
+                    #expect(frame.count == width * height * 3 / 2)
                 } catch {
                     let refusal = try #require(error as? CaptureError)
                     #expect(refusal.remedy == .person && !refusal.why.isEmpty)
@@ -72,14 +72,14 @@ struct OddFormatTests {
         }
     }
 
-    @Test func `half a frame is refused, in a sentence`() throws {
+    @Test func `half a frame is refused, with a message`() throws {
         #expect { try convert("M420", [UInt8](repeating: 1, count: 10), width: 64, height: 48) } throws: { error in
             guard case .notConvertible(_, let reason)? = error as? CaptureError else { return false }
             return !reason.isEmpty
         }
     }
 
-    @Test func `formats that nobody decodes, and sensors' raw samples, are refused`() throws {
+    @Test func `formats that are never decoded, and sensors' raw samples, are refused`() throws {
         for name in ["ABCD", "RG10", "O511"] {
             let format = try #require(FourCC(name))
             #expect(throws: CaptureError.notConvertible(format, "Nothing on this machine decodes that format.")) {

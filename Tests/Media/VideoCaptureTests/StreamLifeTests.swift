@@ -152,7 +152,7 @@ struct StreamLifeTests {
 
     // On a thread of its own: a task of the pool looks at the frames, and is waited for.
     @Test(.ownThread)
-    func `pictures end on any thread while the camera goes on, stops and starts`() throws {
+    func `frames end on any thread while the camera goes on, stops and starts`() throws {
         let stream = try Streaming()
         let scripted = stream.scripted
         let pictures = AsyncStream<DetachedFrame>.makeStream(bufferingPolicy: .bufferingNewest(2))
@@ -191,7 +191,7 @@ struct StreamLifeTests {
         #expect(stream.scripted.queued.sorted() == [0, 1, 2, 3])
     }
 
-    @Test func `a driver that takes no buffer back at all has no stream any more`() throws {
+    @Test func `a driver that takes no buffer back at all has lost its stream`() throws {
         let stream = try Streaming(buffers: 2)
         stream.scripted.change { $0.answers[watchbox_VIDIOC_QBUF] = { _, _ in EINVAL } }
         stream.scripted.deliver(2)

@@ -36,7 +36,7 @@ struct StreamTests {
         #expect(stream.device.counters.captured == 3 && stream.device.counters.superseded == 2)
     }
 
-    @Test func `no frame in time is none, and no error`() throws {
+    @Test func `no frame in time is nil, not an error`() throws {
         let stream = try Streaming()
         #expect(try stream.nextSequence(milliseconds: 0) == nil)
         #expect(try stream.nextSequence(milliseconds: 5) == nil)
@@ -51,7 +51,7 @@ struct StreamTests {
         #expect(try stream.nextSequence() == 5)
     }
 
-    @Test func `pictures that were ready while the driver had no room left give way to a fresh one`() throws {
+    @Test func `frames that were ready while the driver had no room left give way to a fresh one`() throws {
         // One frame a minute: there is time for the fresh one on the slowest machine.
         let stream = try Streaming()
         stream.device.setup?.rate = 1.0 / 60
@@ -108,7 +108,7 @@ struct StreamTests {
         #expect(isFilled)
     }
 
-    @Test func `pictures that the driver flags, and such as cannot be, are counted and go back`() throws {
+    @Test func `frames that the driver flags, and impossible ones, are counted and go back`() throws {
         let stream = try Streaming()
         let bad: [ScriptedDevice.Frame] = [
             .init(sequence: 0, flags: UInt32(V4L2_BUF_FLAG_ERROR)),
@@ -117,8 +117,8 @@ struct StreamTests {
             .init(sequence: 3, bytesUsed: Streaming.bytes + 4096),
             .init(sequence: 4, bytesUsed: Int(UInt32.max)),
         ]
-        for picture in bad {
-            stream.scripted.deliver(picture)
+        for frame in bad {
+            stream.scripted.deliver(frame)
             #expect(try stream.nextSequence(milliseconds: 0) == nil)
         }
         #expect(stream.device.counters.damaged == 5 && stream.device.counters.captured == 5)
@@ -150,7 +150,7 @@ struct StreamTests {
         #expect(try stream.nextSequence(milliseconds: 0) == nil)
     }
 
-    @Test func `gaps in the driver's count are lost frames, going round is none, and a new stream counts again`()
+    @Test func `gaps in the driver's count are lost frames, wrapping is not, and a new stream counts again`()
         throws
     {
         let stream = try Streaming()
@@ -187,7 +187,7 @@ struct StreamTests {
         }
     }
 
-    @Test func `a changed signal is told, and so is the end of the stream`() throws {
+    @Test func `a changed signal is reported, and so is the end of the stream`() throws {
         let stream = try Streaming()
         var change = v4l2_event()
         change.type = UInt32(V4L2_EVENT_SOURCE_CHANGE)

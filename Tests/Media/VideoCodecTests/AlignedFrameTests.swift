@@ -4,10 +4,10 @@ import Testing
 @testable import VideoCodec
 
 @Suite struct AlignedFrameTests {
-    private func strides(_ picture: borrowing VideoFrame) -> [Int] {
+    private func strides(_ frame: borrowing VideoFrame) -> [Int] {
         var strides: [Int] = []
         for plane in 0..<3 {
-            if let stride = picture.withPlane(plane, { _, stride in stride }) { strides.append(stride) }
+            if let stride = frame.withPlane(plane, { _, stride in stride }) { strides.append(stride) }
         }
         return strides
     }
@@ -15,22 +15,22 @@ import Testing
     @Test(arguments: [(780, 832, 416), (640, 640, 320), (1296, 1344, 672), (1920, 1920, 960), (1344, 1344, 672)])
     func `rows are multiples of 64, chroma's exactly half of that`(width: Int, luma: Int, chroma: Int) throws {
         let aligned = try AlignedFrame(width: width, height: 360, pixelFormat: .yuv420p, alignment: 64)
-        let lines = strides(aligned.picture)
+        let lines = strides(aligned.frame)
         #expect(lines == [luma, chroma, chroma])
-        let isAligned = AlignedFrame.isAligned(aligned.picture, alignment: 64)
+        let isAligned = AlignedFrame.isAligned(aligned.frame, alignment: 64)
         #expect(isAligned)
     }
 
     @Test func `two planes have rows of one length`() throws {
         let aligned = try AlignedFrame(width: 780, height: 360, pixelFormat: .nv12, alignment: 32)
-        let lines = strides(aligned.picture)
+        let lines = strides(aligned.frame)
         #expect(lines == [800, 800])
-        let isAligned = AlignedFrame.isAligned(aligned.picture, alignment: 32)
+        let isAligned = AlignedFrame.isAligned(aligned.frame, alignment: 32)
         #expect(isAligned)
     }
 
     @Test func `a frame is copied as it is`() throws {
-        let source = try MovingScene(width: 780, height: 358).picture(3)
+        let source = try MovingScene(width: 780, height: 358).frame(3)
         let aligned = try AlignedFrame(width: 780, height: 358, pixelFormat: .yuv420p, alignment: 64)
         let isOfSize = aligned.fits(source)
         #expect(isOfSize)
@@ -38,8 +38,8 @@ import Testing
         #expect(!isAligned)
         source.matrix = .bt709
         try aligned.copy(source)
-        #expect(aligned.picture.matrix == .bt709)
-        let likeness = try MovingScene(width: 780, height: 358).likeness(of: aligned.picture, to: 3)
+        #expect(aligned.frame.matrix == .bt709)
+        let likeness = try MovingScene(width: 780, height: 358).likeness(of: aligned.frame, to: 3)
         #expect(likeness == 99)
         #expect(aligned.isFree)
     }
@@ -63,8 +63,8 @@ import Testing
     }
 
     /// A driver that wants planes apart gets each from the begin of the buffer of its number.
-    private func buffersBeginWithPlanes(_ picture: borrowing VideoFrame) -> [Bool] {
-        let avFrame = picture.avFrame.pointee
+    private func buffersBeginWithPlanes(_ frame: borrowing VideoFrame) -> [Bool] {
+        let avFrame = frame.avFrame.pointee
         let pairs = [
             (avFrame.buf.0, avFrame.data.0), (avFrame.buf.1, avFrame.data.1), (avFrame.buf.2, avFrame.data.2),
         ]
@@ -77,14 +77,14 @@ import Testing
     @Test(arguments: [PixelFormat.yuv420p, .nv12])
     func `every plane has a buffer that begins with it`(format: PixelFormat) throws {
         let pool = try FramePool(width: 640, height: 360, pixelFormat: format, lineAlignment: 64)
-        func check(_ picture: borrowing VideoFrame) {
-            #expect(buffersBeginWithPlanes(picture) == [true, true, true])
-            let isWritable = picture.isWritable
-            let isAligned = AlignedFrame.isAligned(picture, alignment: 64)
+        func check(_ frame: borrowing VideoFrame) {
+            #expect(buffersBeginWithPlanes(frame) == [true, true, true])
+            let isWritable = frame.isWritable
+            let isAligned = AlignedFrame.isAligned(frame, alignment: 64)
             #expect(isWritable && isAligned)
         }
-        check(try pool.picture())
-        check(try AlignedFrame(width: 640, height: 360, pixelFormat: format, alignment: 64).picture)
+        check(try pool.frame())
+        check(try AlignedFrame(width: 640, height: 360, pixelFormat: format, alignment: 64).frame)
         let memory = UnsafeMutableRawBufferPointer.allocate(byteCount: 640 * 368 * 3 / 2, alignment: 64)
         defer { memory.deallocate() }
         check(
@@ -100,28 +100,28 @@ import Testing
     }
 
     @Test func `a pool gives memory again when the frame and all who share it have ended`() throws {
-        func end(_ picture: consuming VideoFrame) {}
+        func end(_ frame: consuming VideoFrame) {}
         let pool = try FramePool(width: 640, height: 360, pixelFormat: .yuv420p, lineAlignment: 64)
-        let first = try pool.picture()
+        let first = try pool.frame()
         let place = first.memory(ofPlane: 0)?.bytes.baseAddress
         let shared = try first.shared()
         let isWritable = shared.isWritable
         #expect(!isWritable)
         end(first)
-        let second = try pool.picture()
+        let second = try pool.frame()
         let other = second.memory(ofPlane: 0)?.bytes.baseAddress
         #expect(other != place)
         end(shared)
-        let third = try pool.picture()
+        let third = try pool.frame()
         let again = third.memory(ofPlane: 0)?.bytes.baseAddress
         #expect(again == place)
     }
 
     @Test func `rows that are longer than the driver's are not taken`() throws {
         let wide = try AlignedFrame(width: 640, height: 480, pixelFormat: .yuv420p, alignment: 512)
-        let lines = strides(wide.picture)
+        let lines = strides(wide.frame)
         #expect(lines == [1024, 512, 512])
-        let isAligned = AlignedFrame.isAligned(wide.picture, alignment: 64)
+        let isAligned = AlignedFrame.isAligned(wide.frame, alignment: 64)
         #expect(!isAligned)
     }
 }

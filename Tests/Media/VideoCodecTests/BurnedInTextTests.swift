@@ -6,7 +6,7 @@ import Testing
 @Suite struct BurnedInTextTests {
     /// Reads text as a person would: by the dots of its letters. "?" where they are no letter's.
     private func text(
-        in picture: borrowing VideoFrame, at origin: (x: Int, y: Int), scale: Int, length: Int
+        in frame: borrowing VideoFrame, at origin: (x: Int, y: Int), scale: Int, length: Int
     ) -> String {
         var text = ""
         for position in 0..<length {
@@ -17,7 +17,7 @@ import Testing
                 for column in 0..<BitmapFont.glyphWidth {
                     let x = left + column * scale + scale / 2
                     let y = origin.y + row * scale + scale / 2
-                    dots = dots << 1 | (Pictures.luma(picture, x: x, y: y) > 125 ? 1 : 0)
+                    dots = dots << 1 | (Pictures.luma(frame, x: x, y: y) > 125 ? 1 : 0)
                 }
                 rows.append(dots)
             }
@@ -36,9 +36,9 @@ import Testing
         var numbers: [String] = []
         var clocks: [String] = []
         for unit in recording.videoUnits {
-            try decoder.decode(unit) { picture, _ throws(VideoCodecError) in
-                numbers.append(text(in: picture, at: layout.numberOrigin, scale: layout.scale, length: 9))
-                clocks.append(text(in: picture, at: layout.clockOrigin, scale: layout.scale, length: 12))
+            try decoder.decode(unit) { frame, _ throws(VideoCodecError) in
+                numbers.append(text(in: frame, at: layout.numberOrigin, scale: layout.scale, length: 9))
+                clocks.append(text(in: frame, at: layout.clockOrigin, scale: layout.scale, length: 12))
             }
         }
         let expected = (0..<50).map { "#" + String(repeating: "0", count: 8 - String($0).count) + String($0) }
@@ -51,9 +51,9 @@ import Testing
     @Test(arguments: [(16, 16), (16, 2000), (2000, 16), (46, 38), (1920, 1080)])
     func `a frame of any size can be painted`(width: Int, height: Int) throws {
         var painter = try TestPatternPainter(width: width, height: height)
-        var picture = try VideoFrame(width: width, height: height, pixelFormat: .yuv420p)
+        var frame = try VideoFrame(width: width, height: height, pixelFormat: .yuv420p)
         for number in [0, 1, 1000, Int.max, Int.min] {
-            painter.draw(into: &picture, number: number, clock: "00:00:00.000", isFlashing: true)
+            painter.draw(into: &frame, number: number, clock: "00:00:00.000", isFlashing: true)
         }
     }
 
@@ -62,11 +62,11 @@ import Testing
         let places = (0..<20).map { layout.box(forFrame: $0) }
         #expect(Set(places.map(\.x)).count == 20)
         var painter = try TestPatternPainter(width: 320, height: 180)
-        var picture = try VideoFrame(width: 320, height: 180, pixelFormat: .yuv420p)
-        painter.draw(into: &picture, number: 0, clock: "", isFlashing: true)
-        #expect(Pictures.luma(picture, x: 4, y: 4) == 235)
-        painter.draw(into: &picture, number: 0, clock: "", isFlashing: false)
-        #expect(Pictures.luma(picture, x: 4, y: 4) < 200)
+        var frame = try VideoFrame(width: 320, height: 180, pixelFormat: .yuv420p)
+        painter.draw(into: &frame, number: 0, clock: "", isFlashing: true)
+        #expect(Pictures.luma(frame, x: 4, y: 4) == 235)
+        painter.draw(into: &frame, number: 0, clock: "", isFlashing: false)
+        #expect(Pictures.luma(frame, x: 4, y: 4) < 200)
     }
 
     @Test func `every letter of the clock has a glyph of its own`() {

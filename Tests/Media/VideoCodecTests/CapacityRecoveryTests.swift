@@ -10,7 +10,7 @@ import Testing
     private func plan(speed: Double, preset: String = "ultrafast") -> EncoderPlan {
         let capacity = EncoderCapacity.fitting(request, "libx264", preset: preset, speed: speed)
         return EncoderPlan(
-            encoder: "libx264", isHardware: false, finding: capacity.words, width: capacity.width,
+            encoder: "libx264", isHardware: false, finding: capacity.text, width: capacity.width,
             height: capacity.height, rate: capacity.rate, preset: preset, limit: capacity.limit)
     }
 
@@ -40,7 +40,7 @@ import Testing
         Machine(recovery: try #require(CapacityRecovery(plan(speed: speed), for: request, at: 0)))
     }
 
-    @Test func `nothing is recovered where all is as asked, or hardware codes`() {
+    @Test func `nothing is recovered where all is as requested, or hardware encodes`() {
         var hardware = plan(speed: 5)
         hardware.isHardware = true
         #expect(CapacityRecovery(hardware, for: request, at: 0) == nil)
@@ -116,7 +116,7 @@ import Testing
         #expect(held.contains("1280x720 at 15 frames a second") && held.contains("20 frames"))
     }
 
-    @Test func `times that cannot be are no reason for anything`() throws {
+    @Test func `impossible times are not a reason for anything`() throws {
         var recovery = try #require(CapacityRecovery(plan(speed: 5), for: request, at: 0))
         for second in 0..<10_000 {
             let next = recovery.encoded(encoding: -.infinity, working: .nan, at: Double(second))

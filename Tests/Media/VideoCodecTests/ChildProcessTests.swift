@@ -16,7 +16,7 @@ import Testing
     }
 
     @Test func `a child has no descriptor but its own`() throws {
-        // As libraries open them, without a word about exec.
+        // As libraries open them, without close-on-exec.
         let stray = fcntl(STDERR_FILENO, F_DUPFD, 100)
         try #require(stray >= 100)
         defer { close(stray) }

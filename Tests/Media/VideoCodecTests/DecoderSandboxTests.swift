@@ -59,7 +59,7 @@ import Testing
         #expect(outcome.words == "refused \(EACCES)")
     }
 
-    /// Memory that was written and then made read-only is no data for the kernel any more.
+    /// Memory that was written and then made read-only no longer counts as data for the kernel.
     @Test(arguments: [SandboxAttempt.memory, .readonlyMemory])
     func `memory has an end below 201 MiB`(kind: SandboxAttempt) throws {
         #expect(try attempt(kind).words == "refused \(ENOMEM)")

@@ -51,7 +51,7 @@ import Testing
         #expect(memory.hardwareIsOff(at: 3603) == nil)
         memory.noteHang(of: hardware, at: 4000)
         #expect(memory.hardwareIsOff(at: 4001) == 7600)
-        // An hour without a hang, and it counts as audio again.
+        // An hour without a hang, and it counts as working again.
         memory.noteHang(of: hardware, at: 12_000)
         #expect(memory.hardwareIsOff(at: 12_001) == nil)
     }
@@ -209,7 +209,7 @@ import Testing
         }
     }
 
-    @Test func `a path that cannot be written is an error that names it, and a directory there is no file`() throws {
+    @Test func `a path that cannot be written is an error that names it, and a directory there is not a file`() throws {
         try withFile { path in
             try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
             #expect(EncoderCache.load(path, bootID: boot) == EncoderCache(bootID: boot))

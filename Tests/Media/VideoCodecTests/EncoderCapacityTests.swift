@@ -63,7 +63,7 @@ import Testing
         }
     }
 
-    @Test func `a rate below ten that was asked for is not a reason for a smaller picture`() throws {
+    @Test func `a rate below ten that was requested is not a reason for a smaller frame`() throws {
         let (plan, _) = try plan(rate: 5, speeds: ["ultrafast": 6.6])
         #expect(plan.width == 1280 && plan.rate == 5 && plan.limit == nil)
     }
@@ -88,10 +88,10 @@ import Testing
         #expect(count == 1)
     }
 
-    @Test func `rates are told with as many digits as say something`() {
-        let told = [30, 29.97, 12.34, 0.5, 123.4, 99.96, 0].map(EncoderCapacity.words)
-        #expect(told == ["30", "30", "12.3", "0.5", "123", "100", "0"])
-        #expect([Double.nan, -.infinity, .infinity].map(EncoderCapacity.words) == ["0", "0", "100000000"])
+    @Test func `rates are printed with as many digits as matter`() {
+        let reported = [30, 29.97, 12.34, 0.5, 123.4, 99.96, 0].map(EncoderCapacity.text)
+        #expect(reported == ["30", "30", "12.3", "0.5", "123", "100", "0"])
+        #expect([Double.nan, -.infinity, .infinity].map(EncoderCapacity.text) == ["0", "0", "100000000"])
     }
 
     @Test func `a measurement really encodes`() throws {

@@ -46,7 +46,7 @@ import Testing
         var encoder: VideoEncoder? = try VideoEncoder(Pattern.configuration(), heartbeat: heartbeat)
         let opened = heartbeat.beats
         #expect(opened == 1)
-        _ = try encoder?.encode(Pattern.picture(0), at: .zero)
+        _ = try encoder?.encode(Pattern.frame(0), at: .zero)
         let encoded = heartbeat.beats
         // One frame in, one packet out, and no second one.
         #expect(encoded == opened + 3)

@@ -4,13 +4,13 @@ import Testing
 @testable import VideoCodec
 
 @Suite struct EncoderLedgerTests {
-    private func picture(_ number: Int64) -> EncoderLedger.Frame {
+    private func frame(_ number: Int64) -> EncoderLedger.Frame {
         EncoderLedger.Frame(presentationTime: MediaTime(milliseconds: number * 40), captureInstant: UInt64(number))
     }
 
     private func ledger(sent numbers: Range<Int64>) -> EncoderLedger {
         var ledger = EncoderLedger()
-        for number in numbers { ledger.sent(picture(number), at: number + 100) }
+        for number in numbers { ledger.sent(frame(number), at: number + 100) }
         return ledger
     }
 
@@ -22,8 +22,8 @@ import Testing
 
     @Test func `packets get the frames that they are of`() {
         var ledger = ledger(sent: 0..<3)
-        #expect(received(&ledger, 100, true, .audio) == .deliver(picture(0)))
-        #expect(received(&ledger, 101, false, .audio) == .deliver(picture(1)))
+        #expect(received(&ledger, 100, true, .intact) == .deliver(frame(0)))
+        #expect(received(&ledger, 101, false, .intact) == .deliver(frame(1)))
         #expect(ledger.waiting == 1)
         #expect(ledger.errors == 0 && ledger.drops == 0 && ledger.unmatched == 0)
     }
@@ -31,62 +31,62 @@ import Testing
     @Test func `a packet of no frame is ignored and counted`() {
         var ledger = ledger(sent: 0..<2)
         #expect(received(&ledger, 0, false, .unreadable) == .ignore)
-        #expect(received(&ledger, 7, true, .audio) == .ignore)
-        #expect(received(&ledger, 100, true, .audio) == .deliver(picture(0)))
+        #expect(received(&ledger, 7, true, .intact) == .ignore)
+        #expect(received(&ledger, 100, true, .intact) == .deliver(frame(0)))
         #expect(ledger.unmatched == 2 && ledger.errors == 0)
     }
 
     @Test func `a packet that comes twice is of no frame the second time`() {
         var ledger = ledger(sent: 0..<2)
-        #expect(received(&ledger, 100, true, .audio) == .deliver(picture(0)))
-        #expect(received(&ledger, 100, true, .audio) == .ignore)
+        #expect(received(&ledger, 100, true, .intact) == .deliver(frame(0)))
+        #expect(received(&ledger, 100, true, .intact) == .ignore)
         #expect(ledger.unmatched == 1)
     }
 
-    @Test func `pictures that a later one passes over were dropped`() {
+    @Test func `frames that a later one passes over were dropped`() {
         var ledger = ledger(sent: 0..<6)
-        #expect(received(&ledger, 100, true, .audio) == .deliver(picture(0)))
-        #expect(received(&ledger, 103, false, .audio) == .deliver(picture(3)))
+        #expect(received(&ledger, 100, true, .intact) == .deliver(frame(0)))
+        #expect(received(&ledger, 103, false, .intact) == .deliver(frame(3)))
         #expect(ledger.drops == 2)
         #expect(ledger.waiting == 2)
     }
 
     @Test func `nothing is handed on from a damaged packet up to the next key frame`() {
         var ledger = ledger(sent: 0..<6)
-        #expect(received(&ledger, 100, true, .audio) == .deliver(picture(0)))
-        #expect(received(&ledger, 101, false, .flagged) == .giveUp(picture(1)))
-        #expect(received(&ledger, 102, false, .audio) == .giveUp(picture(2)))
-        // A damaged key frame is none.
-        #expect(received(&ledger, 103, true, .flagged) == .giveUp(picture(3)))
-        #expect(received(&ledger, 104, true, .audio) == .deliver(picture(4)))
-        #expect(received(&ledger, 105, false, .audio) == .deliver(picture(5)))
+        #expect(received(&ledger, 100, true, .intact) == .deliver(frame(0)))
+        #expect(received(&ledger, 101, false, .flagged) == .giveUp(frame(1)))
+        #expect(received(&ledger, 102, false, .intact) == .giveUp(frame(2)))
+        // A damaged key frame does not count.
+        #expect(received(&ledger, 103, true, .flagged) == .giveUp(frame(3)))
+        #expect(received(&ledger, 104, true, .intact) == .deliver(frame(4)))
+        #expect(received(&ledger, 105, false, .intact) == .deliver(frame(5)))
         #expect(ledger.errors == 3 && ledger.drops == 0)
     }
 
     @Test func `a damaged packet of no frame costs the frames up to the next key frame, too`() {
         var ledger = ledger(sent: 0..<3)
-        #expect(received(&ledger, 100, true, .audio) == .deliver(picture(0)))
+        #expect(received(&ledger, 100, true, .intact) == .deliver(frame(0)))
         #expect(received(&ledger, 0, false, .flagged) == .ignore)
-        #expect(received(&ledger, 101, false, .audio) == .giveUp(picture(1)))
-        #expect(received(&ledger, 102, true, .audio) == .deliver(picture(2)))
+        #expect(received(&ledger, 101, false, .intact) == .giveUp(frame(1)))
+        #expect(received(&ledger, 102, true, .intact) == .deliver(frame(2)))
         #expect(ledger.errors == 2)
     }
 
     @Test func `nothing is handed on before the first key frame`() {
         var ledger = ledger(sent: 0..<3)
-        #expect(received(&ledger, 101, false, .audio) == .giveUp(picture(1)))
-        #expect(received(&ledger, 102, true, .audio) == .deliver(picture(2)))
+        #expect(received(&ledger, 101, false, .intact) == .giveUp(frame(1)))
+        #expect(received(&ledger, 102, true, .intact) == .deliver(frame(2)))
         #expect(ledger.drops == 1 && ledger.errors == 1)
     }
 
     @Test func `what an encoder holds when it is closed is lost, and the next begins with a key frame`() {
         var ledger = ledger(sent: 0..<4)
-        #expect(received(&ledger, 100, true, .audio) == .deliver(picture(0)))
+        #expect(received(&ledger, 100, true, .intact) == .deliver(frame(0)))
         ledger.ended()
         #expect(ledger.drops == 3 && ledger.waiting == 0)
-        ledger.sent(picture(9), at: 5)
-        #expect(received(&ledger, 101, false, .audio) == .ignore)
-        #expect(received(&ledger, 5, false, .audio) == .giveUp(picture(9)))
+        ledger.sent(frame(9), at: 5)
+        #expect(received(&ledger, 101, false, .intact) == .ignore)
+        #expect(received(&ledger, 5, false, .intact) == .giveUp(frame(9)))
     }
 }
 
@@ -96,7 +96,7 @@ import Testing
         return bytes.withUnsafeBytes { EncodedPacket($0.bytes, codec: codec) }
     }
 
-    @Test func `a key frame is told by its units`() {
+    @Test func `a key frame is recognised by its units`() {
         // Delimiter, parameter sets, supplemental information, two slices of an IDR frame.
         let key = packet([[9, 0xF0], [0x67, 1], [0x68, 2], [6, 5], [0x65, 3], [0x65, 4]])
         #expect(key.hasFrame && key.isKeyFrame)

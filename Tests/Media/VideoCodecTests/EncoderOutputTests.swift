@@ -20,7 +20,7 @@ import Testing
             for number in 0..<10 {
                 if number == 5 { encoder.requestKeyFrame() }
                 let events = try encoder.encode(
-                    Pattern.picture(number), at: MediaTime(milliseconds: Int64(number) * 40))
+                    Pattern.frame(number), at: MediaTime(milliseconds: Int64(number) * 40))
                 for case .accessUnit(let unit) in events { units.append(unit) }
             }
             let record = try AVCConfigurationRecord.parse(format.configurationRecord[...])
@@ -38,7 +38,7 @@ import Testing
         }
     }
 
-    /// An output whose encoder told no parameter sets, with `count` frames sent.
+    /// An output whose encoder reported no parameter sets, with `count` frames sent.
     private func output(sent count: Int64) throws -> EncoderOutput {
         var output = EncoderOutput(codec: .h264, frameRate: 25, keyFrameInterval: MediaTime(milliseconds: 100_000))
         try output.opened(codec: .h264, frameRate: 25, extradata: [])
@@ -157,7 +157,7 @@ import Testing
         #expect(output.forcedKeyFrames == 0 && output.ledger.errors == 2)
     }
 
-    @Test func `an encoder opened again is not believed before it tells its own parameter sets`() throws {
+    @Test func `an encoder opened again is not believed before it reports its own parameter sets`() throws {
         let stream = try Stream()
         var output = try output(sent: 1)
         _ = try output.received(stream.packet(0, withSets: true), at: 1000, isFlagged: false)
@@ -167,7 +167,7 @@ import Testing
         send(2, &output)
         let before = try output.received(stream.packet(5), at: 1001, isFlagged: false)
         #expect(before.isEmpty)
-        // The same sets again are no new format.
+        // The same sets again are not a new format.
         let after = try output.received(stream.packet(0, withSets: true), at: 1002, isFlagged: false)
         #expect(words(after) == ["key 80"])
     }

@@ -28,15 +28,15 @@ import Testing
 
     @Test func `a frame whose rows were shifted is not taken for what went in`() throws {
         let scene = MovingScene(width: 780, height: 360)
-        let audio = try scene.picture(4)
-        let same = try scene.likeness(of: audio, to: 4)
+        let intact = try scene.frame(4)
+        let same = try scene.likeness(of: intact, to: 4)
         #expect(same == 99)
         // As a driver sees rows of 780 samples that lie 800 apart, when it believes in 832.
         var garbled = try VideoFrame(width: 780, height: 360, pixelFormat: .yuv420p)
         for plane in 0..<3 {
             let (width, height, have, believed) = plane == 0 ? (780, 360, 800, 832) : (390, 180, 400, 416)
             var memory = [UInt8](repeating: 0, count: believed * height)
-            _ = audio.withPlane(plane) { bytes, stride in
+            _ = intact.withPlane(plane) { bytes, stride in
                 for row in 0..<height {
                     for column in 0..<width {
                         memory[row * have + column] = bytes.unsafeLoad(
@@ -54,8 +54,8 @@ import Testing
         #expect(likeness < 16)
         // Nor is the frame before, or one of another size.
         let others = try [
-            scene.likeness(of: scene.picture(3), to: 4),
-            scene.likeness(of: MovingScene(width: 640, height: 360).picture(4), to: 4),
+            scene.likeness(of: scene.frame(3), to: 4),
+            scene.likeness(of: MovingScene(width: 640, height: 360).frame(4), to: 4),
         ]
         #expect(others[0] < 22 && others[1] == 0)
     }
@@ -78,7 +78,7 @@ import Testing
                 == EncoderProbeResult(encoder: "h264_v4l2m2m", works: true, reason: "well", packets: 15, fps: 90.5))
     }
 
-    @Test func `the child is told what to probe`() {
+    @Test func `the child is given what to probe`() {
         #expect(run("echo \"\(json("$*"))\"").reason == "--encoder h264_v4l2m2m --size 640x360 --rate 15")
     }
 
@@ -111,7 +111,7 @@ import Testing
         #expect(!result.works && result.reason == reason)
     }
 
-    @Test func `an answer for another encoder is none`() {
+    @Test func `an answer for another encoder is ignored`() {
         #expect(!run("echo \"\(json(encoder: "libx264"))\"").works)
     }
 

@@ -114,7 +114,7 @@ import Testing
         #expect(retry(at: 1800, works: true).isHardware)
     }
 
-    @Test func `hardware whose first probe failed is tried again as well, and nobody is warned of it`() throws {
+    @Test func `hardware whose first probe failed is tried again as well, without a warning`() throws {
         var memory = EncoderCache(bootID: "")
         var answers = Answers(works: false)
         let plan = try select(now: 5, memory: &memory, &answers)
@@ -129,7 +129,7 @@ import Testing
         #expect(plan.reason.contains("this machine; libx264: not in this libavcodec; libopenh264: encodes"))
     }
 
-    @Test func `without any encoder each one's reason is told`() throws {
+    @Test func `without any encoder each one's reason is reported`() throws {
         var memory = EncoderCache(bootID: "")
         var answers = Answers(works: false, missing: ["libx264", "libopenh264"])
         let error = #expect(throws: VideoCodecError.self) { try select(memory: &memory, &answers) }

@@ -18,7 +18,7 @@ import Testing
         var events: [MediaEvent] = []
         for number in 0..<3 {
             events += try encoder.encode(
-                try scene.picture(number), at: MediaTime(milliseconds: Int64(number * 40)))
+                try scene.frame(number), at: MediaTime(milliseconds: Int64(number * 40)))
         }
         events += try encoder.finish()
         var format: VideoFormat?
@@ -37,8 +37,8 @@ import Testing
         let jpeg = try request.jpeg()
         #expect(jpeg.starts(with: [0xFF, 0xD8, 0xFF]))
         let size = try jpeg.withUnsafeBytes { bytes in
-            let picture = try JPEGDecoder().decode(bytes)
-            return [picture.width, picture.height]
+            let frame = try JPEGDecoder().decode(bytes)
+            return [frame.width, frame.height]
         }
         #expect(size == [320, 180])
     }
@@ -49,8 +49,8 @@ import Testing
         let request = FrameRequest(unit: keyFrame.unit, format: keyFrame.format, maxWidth: maxWidth)
         let jpeg = try FrameRequest(request.encoded()).jpeg()
         let found = try jpeg.withUnsafeBytes { bytes in
-            let picture = try JPEGDecoder().decode(bytes)
-            return [picture.width, picture.height]
+            let frame = try JPEGDecoder().decode(bytes)
+            return [frame.width, frame.height]
         }
         #expect(found == size)
     }
@@ -67,7 +67,7 @@ import Testing
         }
     }
 
-    @Test func `damaged key frames give an error or a picture`() throws {
+    @Test func `damaged key frames give an error or a frame`() throws {
         let keyFrame = try Self.keyFrame()
         for index in stride(from: 0, to: keyFrame.unit.data.count, by: 97) {
             var damaged = keyFrame.unit
@@ -79,19 +79,19 @@ import Testing
     /// `sh` stands in for the program: what matters is how the parent takes it.
     @Test(arguments: [
         ("cat >/dev/null; echo 'no frame in it'; exit 1", "no frame in it"),
-        ("cat >/dev/null; kill -SEGV $$", "signal 11"), ("cat >/dev/null", "without a word"),
+        ("cat >/dev/null; kill -SEGV $$", "signal 11"), ("cat >/dev/null", "without a message"),
         ("cat >/dev/null; head -c 9000000 /dev/zero", "more than"),
-        (#"cat >/dev/null; printf '\377\330\377'"#, "nothing of its sandbox"),
+        (#"cat >/dev/null; printf '\377\330\377'"#, "does not report its sandbox"),
         ("cat >/dev/null; printf 'sandbox 0 0\n'", "nothing is decoded"),
         ("cat >/dev/null; printf 'sandbox 7 1\nmy words'; exit 1", "the key frame cannot be decoded"),
-        (#"cat >/dev/null; printf 'sandbox 7 1\n\377\330\377\331'"#, "something else than a frame"),
+        (#"cat >/dev/null; printf 'sandbox 7 1\n\377\330\377\331'"#, "something other than a frame"),
         (
             #"cat >/dev/null; printf 'sandbox 7 1\n\377\330\377'; head -c 5000 /dev/zero"#,
-            "something else than a frame"
+            "something other than a frame"
         ),
         ("exec sleep 600", "in time"),
     ])
-    func `a child that fails is told with its reason`(script: String, words: String) throws {
+    func `a child that fails is reported with its reason`(script: String, words: String) throws {
         let keyFrame = try Self.keyFrame()
         let child = FrameDecoderChild(
             executable: "/bin/sh", arguments: ["-c", script],
@@ -111,18 +111,18 @@ import Testing
         let size = FrameRequest(unit: large, format: keyFrame.format).encoded().count
         // The first bytes of a frame, then how much was read, then the rest.
         let jpeg = try FrameRequest(FrameRequest(unit: keyFrame.unit, format: keyFrame.format).encoded()).jpeg()
-        let picture = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString).path
+        let frame = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString).path
         defer {
-            for name in [picture, "\(picture).count"] { try? FileManager.default.removeItem(atPath: name) }
+            for name in [frame, "\(frame).count"] { try? FileManager.default.removeItem(atPath: name) }
         }
-        try Data(jpeg).write(to: URL(fileURLWithPath: picture))
+        try Data(jpeg).write(to: URL(fileURLWithPath: frame))
         let script = #"printf 'sandbox 7 1\n'; head -c 99 "$0"; wc -c >"$0.count"; tail -c +100 "$0""#
         let child = FrameDecoderChild(
-            executable: "/bin/sh", arguments: ["-c", script, picture], deadline: .seconds(60))
+            executable: "/bin/sh", arguments: ["-c", script, frame], deadline: .seconds(60))
         #expect(try child.jpeg(of: large, format: keyFrame.format) == jpeg)
-        #expect(try String(contentsOfFile: "\(picture).count", encoding: .utf8).contains("\(size)"))
+        #expect(try String(contentsOfFile: "\(frame).count", encoding: .utf8).contains("\(size)"))
         // It is larger than what was asked for.
-        #expect(throws: VideoCodecError.frameFailed("the decoder answered something else than a frame")) {
+        #expect(throws: VideoCodecError.frameFailed("the decoder answered something other than a frame")) {
             try child.jpeg(of: large, format: keyFrame.format, maxWidth: 160)
         }
     }

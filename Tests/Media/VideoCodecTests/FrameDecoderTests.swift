@@ -16,8 +16,8 @@ import Testing
             for x in 0..<width { pixels += [UInt8(x * 255 / width), UInt8(y * 255 / height), 128] }
         }
         let rgb = try VideoFrame(width: width, height: height, pixels: pixels)
-        let picture = try FrameScaler().scale(rgb, width: width, height: height, pixelFormat: format)
-        return try JPEGEncoder().encode(picture, maxWidth: nil)
+        let frame = try FrameScaler().scale(rgb, width: width, height: height, pixelFormat: format)
+        return try JPEGEncoder().encode(frame, maxWidth: nil)
     }
 
     /// Nil: it was decoded.
@@ -31,9 +31,9 @@ import Testing
     }
 
     /// Samples of brightness along the diagonal.
-    private func diagonal(_ picture: borrowing VideoFrame) -> [Int] {
+    private func diagonal(_ frame: borrowing VideoFrame) -> [Int] {
         (1..<8).map {
-            Int(Pictures.luma(picture, x: picture.width * $0 / 8, y: picture.height * $0 / 8))
+            Int(Pictures.luma(frame, x: frame.width * $0 / 8, y: frame.height * $0 / 8))
         }
     }
 
@@ -41,29 +41,29 @@ import Testing
     func `a frame comes out as this process would have decoded it`(width: Int, height: Int) throws {
         let jpeg = try jpeg(width, height)
         let decoder = try FrameDecoder(Self.program, width: width, height: height)
-        let picture = try decoder.decode(jpeg)
+        let frame = try decoder.decode(jpeg)
         let preparation = try FramePreparation(.init(width: width, height: height, matrix: .bt601))
         let own = try jpeg.span.bytes.withUnsafeBytes { (bytes) throws(VideoCodecError) in
             try preparation.prepare(try JPEGDecoder().decode(bytes), wallClock: 0)
         }
-        let size = [picture.width, picture.height]
+        let size = [frame.width, frame.height]
         #expect(size == [width, height])
-        let kind = (picture.pixelFormat, picture.isFullRange, picture.matrix)
+        let kind = (frame.pixelFormat, frame.isFullRange, frame.matrix)
         #expect(kind == (.yuv420p, false, .bt601))
-        #expect(diagonal(picture) == diagonal(own))
+        #expect(diagonal(frame) == diagonal(own))
         var encoding = VideoEncoderConfiguration(width: width, height: height, frameRate: 25, bitsPerSecond: 500_000)
         encoding.preset = "ultrafast"
         let encoder = try VideoEncoder(encoding)
-        _ = try encoder.encode(picture, at: .zero)
+        _ = try encoder.encode(frame, at: .zero)
     }
 
     @Test func `another size is scaled, another kind of JPEG converted`() throws {
         let decoder = try FrameDecoder(Self.program, width: 160, height: 90)
         for format in [PixelFormat.yuvj420p, .yuvj422p, .yuvj444p, .gray8] {
-            let picture = try decoder.decode(try jpeg(320, 180, format))
-            let width = picture.width
+            let frame = try decoder.decode(try jpeg(320, 180, format))
+            let width = frame.width
             #expect(width == 160)
-            let diagonal = diagonal(picture)
+            let diagonal = diagonal(frame)
             #expect(diagonal.min() ?? 0 >= 16)
             #expect(diagonal.max() ?? 255 <= 235)
             #expect(zip(diagonal, diagonal.dropFirst()).allSatisfy { $0 <= $1 }, "\(diagonal)")
@@ -100,7 +100,7 @@ import Testing
     }
 
     @Test func `larger than 4096 x 4096 is not decoded`() throws {
-        // A header is enough: nobody gets as far as the samples.
+        // A header is enough: nothing gets as far as the samples.
         var large = try jpeg(64, 64)
         let header = try #require(large.indices.dropLast(9).first { large[$0] == 0xFF && large[$0 + 1] == 0xC0 })
         large.replaceSubrange((header + 5)..<(header + 9), with: [0x10, 0x10, 0x10, 0x00])
@@ -127,10 +127,10 @@ import Testing
 
     @Test func `a frame outlives its child and its decoder`() throws {
         var decoder: FrameDecoder? = try FrameDecoder(Self.program, width: 320, height: 180)
-        let picture = try #require(decoder).decode(try jpeg(320, 180))
-        let before = diagonal(picture)
+        let frame = try #require(decoder).decode(try jpeg(320, 180))
+        let before = diagonal(frame)
         decoder = nil
-        #expect(diagonal(picture) == before)
+        #expect(diagonal(frame) == before)
     }
 
     @Test func `a child that is killed is lost, and said so`() throws {
@@ -142,14 +142,14 @@ import Testing
     /// A child in the hands of somebody else, spoken by python: it may say what it likes.
     @Test(arguments: [
         ("pass", "status 0"), ("o(b'sandbox 7 1\\n'); i(); o(b'')", "status 0"),
-        ("o(b'sandbox 7 1\\n'); i(); o(b'abc')", "than it was asked"),
-        ("o(b'sandbox 7 1\\n'); i(); o(b'\\x09\\0\\0\\0\\0\\0\\0\\0')", "than it was asked"),
+        ("o(b'sandbox 7 1\\n'); i(); o(b'abc')", "other than what was asked"),
+        ("o(b'sandbox 7 1\\n'); i(); o(b'\\x09\\0\\0\\0\\0\\0\\0\\0')", "other than what was asked"),
         ("o(b'sandbox 7 1\\n'); i(); o(b'\\x01\\0\\0\\0\\x01\\0\\0\\0' + b'x\\n' * 9000)", "x x"),
         ("o(b'sandbox 7 1\\n'); i(); time.sleep(600)", "in time"), ("o(b'\\xff' * 100)", "\u{FFFD}"),
         ("o(b'sandbox 7 1\\n'); i(); os.ftruncate(3, 0); o(b'\\x01\\0\\0\\0\\0\\0\\0\\0')", "status 1"),
         ("time.sleep(600)", "in time"),
     ])
-    func `whatever a child answers is an error in words`(script: String, words: String) throws {
+    func `whatever a child answers is a readable error`(script: String, words: String) throws {
         try #require(access("/usr/bin/python3", X_OK) == 0)
         let prelude = "import os, time\no = lambda b: os.write(1, b)\ni = lambda: os.read(0, 4096)\n"
         // It is for starting, too: only those that hang on purpose have a short one, which says the same of a slow

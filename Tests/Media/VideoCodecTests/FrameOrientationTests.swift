@@ -40,10 +40,10 @@ import Testing
     }
 
     @Test func `a frame that stays as it is is not copied`() throws {
-        let picture = try Samples.noise(64, 32, .yuv420p)
-        let before = picture.memory(ofPlane: 0)?.bytes.baseAddress
+        let frame = try Samples.noise(64, 32, .yuv420p)
+        let before = frame.memory(ofPlane: 0)?.bytes.baseAddress
         for orientation in Self.all where orientation.isIdentity {
-            let same = try orientation.apply(picture)
+            let same = try orientation.apply(frame)
             let after = same.memory(ofPlane: 0)?.bytes.baseAddress
             #expect(after == before)
         }
@@ -51,18 +51,18 @@ import Testing
     }
 
     @Test func `what is turned keeps its range and its matrix`() throws {
-        let picture = try Samples.noise(64, 32, .nv12)
-        picture.isFullRange = true
-        picture.matrix = .bt709
-        let result = try FrameOrientation(rotation: .quarter).apply(picture)
-        let told = (result.isFullRange, result.matrix)
-        #expect(told == (true, .bt709))
+        let frame = try Samples.noise(64, 32, .nv12)
+        frame.isFullRange = true
+        frame.matrix = .bt709
+        let result = try FrameOrientation(rotation: .quarter).apply(frame)
+        let reported = (result.isFullRange, result.matrix)
+        #expect(reported == (true, .bt709))
     }
 
     @Test func `other pixel formats are refused`() throws {
-        let picture = try Samples.noise(64, 32, .yuyv422)
-        #expect(throws: VideoCodecError.unsupportedFrame(what: "turning", picture: "64x32 yuyv422")) {
-            let result = try FrameOrientation(rotation: .half).apply(picture)
+        let frame = try Samples.noise(64, 32, .yuyv422)
+        #expect(throws: VideoCodecError.unsupportedFrame(what: "turning", frame: "64x32 yuyv422")) {
+            let result = try FrameOrientation(rotation: .half).apply(frame)
             Issue.record("\(result.description)")
         }
     }

@@ -19,9 +19,9 @@ import Testing
             $0.masks = [PrivacyMask(x: 0, y: 0.5, width: 0.1, height: 0.1)]
             $0.overlay = TextOverlay(time: true, name: "Yard")
         }
-        let picture = try VideoFrame(width: 640, height: 360, pixelFormat: format, lineAlignment: 64)
-        let before = picture.memory(ofPlane: 0)?.bytes.baseAddress
-        let prepared = try preparation.prepare(picture, wallClock: 0)
+        let frame = try VideoFrame(width: 640, height: 360, pixelFormat: format, lineAlignment: 64)
+        let before = frame.memory(ofPlane: 0)?.bytes.baseAddress
+        let prepared = try preparation.prepare(frame, wallClock: 0)
         let after = prepared.memory(ofPlane: 0)?.bytes.baseAddress
         let matrix = prepared.matrix
         #expect(before == after)
@@ -35,9 +35,9 @@ import Testing
             _ change: (inout FramePreparation.Configuration) -> Void = { _ in }
         ) throws -> Int {
             let preparation = try preparation(640, 360, change)
-            let picture = try VideoFrame(width: width, height: height, pixelFormat: format, lineAlignment: alignment)
-            picture.isFullRange = isFullRange
-            let prepared = try preparation.prepare(picture, wallClock: 0)
+            let frame = try VideoFrame(width: width, height: height, pixelFormat: format, lineAlignment: alignment)
+            frame.isFullRange = isFullRange
+            let prepared = try preparation.prepare(frame, wallClock: 0)
             let isAligned = prepared.isAligned(to: 64)
             #expect(isAligned)
             return preparation.copies
@@ -56,9 +56,9 @@ import Testing
 
     /// Bicubic or bilinear filters would mix more than two rows.
     @Test func `YUYV of the right size takes the fast path`() throws {
-        let picture = try Samples.noise(640, 36, .yuyv422)
-        let rows = Samples.rows(picture, 0)
-        let prepared = try preparation(640, 36).prepare(picture, wallClock: 0)
+        let frame = try Samples.noise(640, 36, .yuyv422)
+        let rows = Samples.rows(frame, 0)
+        let prepared = try preparation(640, 36).prepare(frame, wallClock: 0)
         let luma = rows.map { row in stride(from: 0, to: row.count, by: 2).map { row[$0] } }
         #expect(Samples.rows(prepared, 0) == luma)
         for (plane, offset) in [(1, 1), (2, 3)] {
@@ -77,18 +77,18 @@ import Testing
             ([255, 0, 0], [81, 90, 240]), ([0, 255, 0], [145, 54, 34]), ([0, 0, 255], [41, 240, 110]),
             ([255, 255, 255], [235, 128, 128]), ([0, 0, 0], [16, 128, 128]),
         ]
-        for (color, wanted) in known {
+        for (color, expected) in known {
             let pixels = [[UInt8]](repeating: color, count: 64 * 48).flatMap { $0 }
-            let picture = try VideoFrame(width: 64, height: 48, pixels: pixels)
-            let prepared = try preparation(64, 48).prepare(picture, wallClock: 0)
+            let frame = try VideoFrame(width: 64, height: 48, pixels: pixels)
+            let prepared = try preparation(64, 48).prepare(frame, wallClock: 0)
             for plane in 0..<3 {
                 let value = Samples.rows(prepared, plane)[10][10]
-                #expect(abs(Int(value) - Int(wanted[plane])) <= 1, "\(color) plane \(plane)")
+                #expect(abs(Int(value) - Int(expected[plane])) <= 1, "\(color) plane \(plane)")
             }
         }
     }
 
-    @Test func `a matrix that nobody named is named by the camera's size, and kept through scaling`() throws {
+    @Test func `a matrix that was not named is named by the camera's size, and kept through scaling`() throws {
         var large = try VideoFrame(width: 1280, height: 720, pixelFormat: .yuv420p)
         Samples.fill(&large) { plane, _, _ in [81, 90, 240][plane] }
         let small = try preparation(640, 360).prepare(large, wallClock: 0)
@@ -103,40 +103,41 @@ import Testing
         ([180, 128, 128], [180, 128, 128]),
     ]
 
-    private func sample(_ picture: borrowing VideoFrame) -> [UInt8] {
-        (0..<3).map { Samples.rows(picture, $0)[100][100] }
+    private func sample(_ frame: borrowing VideoFrame) -> [UInt8] {
+        (0..<3).map { Samples.rows(frame, $0)[100][100] }
     }
 
     private func packed(_ values: [UInt8]) throws -> VideoFrame {
-        var picture = try VideoFrame(width: 1280, height: 720, pixelFormat: .yuyv422)
-        Samples.fill(&picture) { _, _, byte in values[[0, 1, 0, 2][byte % 4]] }
-        picture.matrix = .bt601
-        return picture
+        var frame = try VideoFrame(width: 1280, height: 720, pixelFormat: .yuyv422)
+        Samples.fill(&frame) { _, _, byte in values[[0, 1, 0, 2][byte % 4]] }
+        frame.matrix = .bt601
+        return frame
     }
 
     @Test func `an encoder that cannot name a matrix gets the one that players assume`() throws {
         let preparation = try preparation(1280, 720) { $0.matrix = .unspecified }
-        for (captured, wanted) in Self.matrices {
+        for (captured, expected) in Self.matrices {
             let prepared = try preparation.prepare(packed(captured), wallClock: 0)
             let matrix = prepared.matrix
             #expect(matrix == .bt709)
-            #expect(zip(sample(prepared), wanted).allSatisfy { abs(Int($0) - Int($1)) <= 3 }, "\(sample(prepared))")
+            #expect(zip(sample(prepared), expected).allSatisfy { abs(Int($0) - Int($1)) <= 3 }, "\(sample(prepared))")
             // Of one size and format, where libswscale would rather copy.
             var planar = try VideoFrame(width: 1280, height: 720, pixelFormat: .yuv420p)
             Samples.fill(&planar) { plane, _, _ in captured[plane] }
             planar.matrix = .bt601
             let recolored = try preparation.prepare(planar, wallClock: 0)
-            #expect(zip(sample(recolored), wanted).allSatisfy { abs(Int($0) - Int($1)) <= 3 }, "\(sample(recolored))")
+            #expect(
+                zip(sample(recolored), expected).allSatisfy { abs(Int($0) - Int($1)) <= 3 }, "\(sample(recolored))")
         }
     }
 
     @Test func `a JPEG becomes BT.709 where that is asked for`() throws {
         // BT.601's red in the full range.
-        var picture = try VideoFrame(width: 1280, height: 720, pixelFormat: .yuvj422p)
-        Samples.fill(&picture) { plane, _, _ in [76, 85, 255][plane] }
-        picture.isFullRange = true
-        picture.matrix = .bt601
-        let prepared = try preparation(1280, 720) { $0.matrix = .bt709 }.prepare(picture, wallClock: 0)
+        var frame = try VideoFrame(width: 1280, height: 720, pixelFormat: .yuvj422p)
+        Samples.fill(&frame) { plane, _, _ in [76, 85, 255][plane] }
+        frame.isFullRange = true
+        frame.matrix = .bt601
+        let prepared = try preparation(1280, 720) { $0.matrix = .bt709 }.prepare(frame, wallClock: 0)
         let isFullRange = prepared.isFullRange
         #expect(!isFullRange)
         #expect(zip(sample(prepared), [63, 102, 240]).allSatisfy { abs(Int($0) - $1) <= 3 }, "\(sample(prepared))")
@@ -162,8 +163,8 @@ import Testing
         #expect(matrix == .bt601 && sample(encoded).dropFirst() == [128, 128])
     }
 
-    @Test func `pictures are alike whichever way they were scaled`() throws {
-        let source = try Pattern.picture(3, width: 640, height: 360)
+    @Test func `frames are alike whichever way they were scaled`() throws {
+        let source = try Pattern.frame(3, width: 640, height: 360)
         let reference = Samples.rows(
             try FrameScaler().scale(source, width: 320, height: 180, pixelFormat: .yuv420p), 0)
         for format in [PixelFormat.nv12, .yuyv422, .uyvy422, .yuvj422p, .rgb24] {
@@ -176,9 +177,9 @@ import Testing
 
     @Test func `memory that an encoder still reads is not drawn on`() throws {
         let preparation = try preparation(64, 48) { $0.masks = [PrivacyMask(x: 0, y: 0, width: 1, height: 1)] }
-        let picture = try Samples.noise(64, 48, .yuv420p, range: 200...255)
-        let held = try picture.shared()
-        let prepared = try preparation.prepare(picture, wallClock: 0)
+        let frame = try Samples.noise(64, 48, .yuv420p, range: 200...255)
+        let held = try frame.shared()
+        let prepared = try preparation.prepare(frame, wallClock: 0)
         #expect(Samples.rows(prepared, 0).allSatisfy { $0.allSatisfy { $0 == 16 } })
         #expect(Samples.rows(held, 0).allSatisfy { $0.allSatisfy { $0 >= 200 } })
         #expect(preparation.copies == 1)
@@ -210,9 +211,9 @@ import Testing
         var refused = 0
         for format in (0..<220).map({ PixelFormat(rawValue: $0) }) {
             do throws(VideoCodecError) {
-                let picture = try VideoFrame(width: 64, height: 48, pixelFormat: format)
-                try zero(picture)
-                let result = try preparation.prepare(picture, wallClock: 0)
+                let frame = try VideoFrame(width: 64, height: 48, pixelFormat: format)
+                try zero(frame)
+                let result = try preparation.prepare(frame, wallClock: 0)
                 let planes = Samples.planes(result)
                 #expect([.yuv420p, .nv12].contains(result.pixelFormat))
                 #expect(planes[0].allSatisfy { $0.allSatisfy { $0 == 16 } })
@@ -227,8 +228,8 @@ import Testing
     }
 
     /// libswscale reads palettes and floating point numbers, which must not be of chance.
-    private func zero(_ picture: borrowing VideoFrame) throws(VideoCodecError) {
-        let buffers = picture.avFrame.pointee.buf
+    private func zero(_ frame: borrowing VideoFrame) throws(VideoCodecError) {
+        let buffers = frame.avFrame.pointee.buf
         for buffer in [buffers.0, buffers.1, buffers.2, buffers.3] {
             guard let buffer, let data = buffer.pointee.data else { continue }
             data.update(repeating: 0, count: Int(buffer.pointee.size))

@@ -8,7 +8,7 @@ enum Pictures {
     }
 
     /// Brightness of one pixel.
-    static func luma(_ picture: borrowing VideoFrame, x: Int, y: Int) -> UInt8 {
-        picture.withPlane(0) { bytes, stride in bytes.unsafeLoad(fromByteOffset: y * stride + x, as: UInt8.self) } ?? 0
+    static func luma(_ frame: borrowing VideoFrame, x: Int, y: Int) -> UInt8 {
+        frame.withPlane(0) { bytes, stride in bytes.unsafeLoad(fromByteOffset: y * stride + x, as: UInt8.self) } ?? 0
     }
 }

@@ -60,7 +60,9 @@ import Testing
         .gray8,
     ])
     func `the range is right with and without scaling`(format: PixelFormat) throws {
-        for (luma, chroma, wantedLuma, wantedChroma) in [(0, 255, 16, 240), (255, 0, 235, 16), (128, 128, 126, 128)] {
+        for (luma, chroma, expectedLuma, expectedChroma) in [
+            (0, 255, 16, 240), (255, 0, 235, 16), (128, 128, 126, 128),
+        ] {
             for (width, height) in [(96, 64), (64, 48), (66, 34)] {
                 var source = try VideoFrame(width: width, height: height, pixelFormat: format)
                 let planes = try #require(format.planes)
@@ -75,8 +77,8 @@ import Testing
                     let prepared = try preparation.prepare(try source.shared(), wallClock: 0)
                     let brightness = Int(Samples.rows(prepared, 0)[20][20])
                     let color = Int(Samples.rows(prepared, 1)[10][10])
-                    #expect(abs(brightness - wantedLuma) <= 1, "\(width)x\(height)")
-                    #expect(abs(color - (format == .gray8 ? 128 : wantedChroma)) <= 1, "\(width)x\(height)")
+                    #expect(abs(brightness - expectedLuma) <= 1, "\(width)x\(height)")
+                    #expect(abs(color - (format == .gray8 ? 128 : expectedChroma)) <= 1, "\(width)x\(height)")
                 }
             }
         }

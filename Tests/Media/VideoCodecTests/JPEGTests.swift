@@ -13,13 +13,13 @@ import Testing
             } catch { result = .failure(error) }
         }
         guard let box = try result?.get() else { throw .malformedFrame("no result") }
-        return try box.picture.shared()
+        return try box.frame.shared()
     }
 
     private final class VideoFrameBox {
-        let picture: VideoFrame
+        let frame: VideoFrame
 
-        init(_ picture: consuming VideoFrame) { self.picture = picture }
+        init(_ frame: consuming VideoFrame) { self.frame = frame }
     }
 
     /// Smooth colours, as a lens gives them.
@@ -78,8 +78,8 @@ import Testing
         for quality in [1, 30, 60, 85, 100] {
             let jpeg = try encoder.encode(original, quality: quality)
             let result = try decode(jpeg)
-            let told = (result.isFullRange, result.width, result.height)
-            #expect(told == (true, width, height))
+            let reported = (result.isFullRange, result.width, result.height)
+            #expect(reported == (true, width, height))
             likeness.append(Samples.likeness(Samples.rows(original, 0), Samples.rows(result, 0)))
             sizes.append(jpeg.count)
         }
@@ -92,14 +92,14 @@ import Testing
     }
 
     @Test(arguments: LentFrameTests.camera + [.yuvj422p, .yuvj444p])
-    func `a snapshot can be made of any picture`(format: PixelFormat) throws {
+    func `a snapshot can be made of any frame`(format: PixelFormat) throws {
         let original = try scene(96, 64, format)
         let jpeg = try JPEGEncoder().encode(original)
         #expect(jpeg.starts(with: [0xFF, 0xD8]) && jpeg.suffix(2) == [0xFF, 0xD9])
         let result = Samples.rows(try decode(jpeg), 0)
-        let wanted = Samples.rows(try scene(96, 64), 0)
+        let expected = Samples.rows(try scene(96, 64), 0)
         // Grey, and brightness of a range that was squeezed, lose a little.
-        #expect(Samples.likeness(result, wanted) > 30, "\(Samples.likeness(result, wanted))")
+        #expect(Samples.likeness(result, expected) > 30, "\(Samples.likeness(result, expected))")
     }
 
     @Test func `one encoder makes frames of several sizes`() throws {
@@ -180,11 +180,11 @@ import Testing
     @Test func `after a damaged frame the next one is whole`() throws {
         let decoder = JPEGDecoder()
         let jpeg = try JPEGEncoder().encode(try scene(320, 180))
-        let wanted = Samples.planes(try decode(jpeg, decoder))
+        let expected = Samples.planes(try decode(jpeg, decoder))
         #expect(decoder.decoder == "mjpeg")
         for length in [100, 700, jpeg.count / 2] {
             #expect(isMalformed(refusal(Array(jpeg.prefix(length)), decoder)))
-            #expect(Samples.planes(try decode(jpeg, decoder)) == wanted)
+            #expect(Samples.planes(try decode(jpeg, decoder)) == expected)
         }
     }
 
@@ -220,15 +220,15 @@ import Testing
         for _ in 0..<60 {
             let bytes = mutated(jpeg, &generator)
             do throws(VideoCodecError) {
-                let picture = try decode(bytes, decoder)
+                let frame = try decode(bytes, decoder)
                 frames += 1
-                #expect(picture.width * picture.height <= JPEGHeader.maxPixels)
-                guard picture.width <= 1024, picture.height <= 1024 else { continue }
+                #expect(frame.width * frame.height <= JPEGHeader.maxPixels)
+                guard frame.width <= 1024, frame.height <= 1024 else { continue }
                 // Whatever came out can be prepared, and the mask is on it.
                 let preparation = try FramePreparation(
                     FramePreparation.Configuration(
                         width: 160, height: 96, masks: [PrivacyMask(x: 0, y: 0, width: 0.5, height: 0.5)]))
-                let prepared = try preparation.prepare(picture, wallClock: 0)
+                let prepared = try preparation.prepare(frame, wallClock: 0)
                 #expect(Pictures.luma(prepared, x: 79, y: 47) == 16)
             } catch {
                 #expect(isMalformed(error), "\(error)")

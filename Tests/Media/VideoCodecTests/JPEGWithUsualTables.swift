@@ -18,9 +18,9 @@ extension CodecContext {
         return codecContext
     }
 
-    func encoded(_ picture: borrowing VideoFrame) throws -> [UInt8] {
-        picture.avFrame.pointee.pts = 0
-        guard send(avFrame: picture.avFrame) == .taken, try receivePacket() else { return [] }
+    func encoded(_ frame: borrowing VideoFrame) throws -> [UInt8] {
+        frame.avFrame.pointee.pts = 0
+        guard send(avFrame: frame.avFrame) == .taken, try receivePacket() else { return [] }
         return Array(UnsafeBufferPointer(start: packet.pointee.data, count: Int(packet.pointee.size)))
     }
 }

@@ -7,7 +7,7 @@ import VideoCodec
         KeyFrameClock(interval: MediaTime(milliseconds: milliseconds))
     }
 
-    /// The frames of which a clock makes key frames, for an encoder that does as it is told, at once.
+    /// The frames of which a clock makes key frames, for an encoder that does as requested, at once.
     private func keys(_ clock: inout KeyFrameClock, _ times: [Int64]) -> [Int64] {
         times.filter { milliseconds in
             let time = MediaTime(milliseconds: milliseconds)
@@ -42,7 +42,7 @@ import VideoCodec
         #expect(keys(&late, Array(stride(from: 0, through: 930, by: 30)) + [970, 1010]) == [0, 1010])
     }
 
-    @Test func `times that shake do not shift the count by more than one picture`() {
+    @Test func `times that jitter do not shift the count by more than one frame`() {
         var clock = clock()
         let shaking = (0..<100).map { (number: Int64) -> Int64 in
             let shift = (number % 3 - 1) * 5

@@ -23,7 +23,7 @@ import Testing
         func end() { returns.add(1, ordering: .sequentiallyConsistent) }
 
         /// Planes of 4:2:0, one after the other.
-        func picture(_ width: Int, _ height: Int) throws -> VideoFrame {
+        func frame(_ width: Int, _ height: Int) throws -> VideoFrame {
             let base = try #require(memory.baseAddress).assumingMemoryBound(to: UInt8.self)
             let planes = [
                 (base: base, stride: width), (base: base + width * height, stride: width / 2),
@@ -36,26 +36,26 @@ import Testing
         }
     }
 
-    private func end(_ picture: consuming VideoFrame) {}
+    private func end(_ frame: consuming VideoFrame) {}
 
     @Test func `the memory is used as it is and given back once`() throws {
         let loan = Loan(64 * 32 * 3 / 2)
-        let picture = try loan.picture(64, 32)
-        let first = picture.memory(ofPlane: 0)?.bytes.baseAddress
-        let matrix = picture.matrix
+        let frame = try loan.frame(64, 32)
+        let first = frame.memory(ofPlane: 0)?.bytes.baseAddress
+        let matrix = frame.matrix
         #expect(first == loan.memory.baseAddress)
         #expect(matrix == .bt601)
-        #expect(Samples.planes(picture).allSatisfy { $0.allSatisfy { $0.allSatisfy { $0 == 77 } } })
+        #expect(Samples.planes(frame).allSatisfy { $0.allSatisfy { $0.allSatisfy { $0 == 77 } } })
         #expect(loan.count == 0)
-        end(picture)
+        end(frame)
         #expect(loan.count == 1)
     }
 
     @Test func `whoever shares the memory keeps it`() throws {
         let loan = Loan(64 * 32 * 3 / 2)
-        let picture = try loan.picture(64, 32)
-        let other = try picture.shared()
-        end(picture)
+        let frame = try loan.frame(64, 32)
+        let other = try frame.shared()
+        end(frame)
         #expect(loan.count == 0)
         #expect(Pictures.luma(other, x: 63, y: 31) == 77)
         end(other)
@@ -64,12 +64,12 @@ import Testing
 
     @Test func `memory in one piece is given back once, however many planes lie in it`() throws {
         let loan = Loan(64 * 32 * 3 / 2)
-        let picture = try VideoFrame(
+        let frame = try VideoFrame(
             lending: loan.memory, bytesPerLine: 64, width: 64, height: 32, pixelFormat: .yuv420p, isFullRange: false,
             matrix: .bt601
         ) { loan.end() }
-        let other = try picture.shared()
-        end(picture)
+        let other = try frame.shared()
+        end(frame)
         #expect(loan.count == 0)
         end(other)
         #expect(loan.count == 1)
@@ -126,10 +126,10 @@ import Testing
         codecContext.context.pointee.thread_count = 1
         try codecContext.open()
         for (number, loan) in loans.enumerated() {
-            let picture = try loan.picture(64, 32)
-            picture.avFrame.pointee.pts = Int64(number)
-            #expect(codecContext.send(avFrame: picture.avFrame) == .taken)
-            end(picture)
+            let frame = try loan.frame(64, 32)
+            frame.avFrame.pointee.pts = Int64(number)
+            #expect(codecContext.send(avFrame: frame.avFrame) == .taken)
+            end(frame)
         }
         #expect(loans.map(\.count) == [1, 0])
         for _ in loans {
@@ -144,9 +144,9 @@ import Testing
         func code() throws {
             let encoder = try VideoEncoder(Pattern.configuration(width: 320, height: 192))
             for (number, loan) in loans.enumerated() {
-                let picture = try loan.picture(320, 192)
-                _ = try encoder.encode(picture, at: MediaTime(nanoseconds: Int64(number) * 40_000_000))
-                end(picture)
+                let frame = try loan.frame(320, 192)
+                _ = try encoder.encode(frame, at: MediaTime(nanoseconds: Int64(number) * 40_000_000))
+                end(frame)
             }
             _ = try encoder.finish()
         }
@@ -156,12 +156,12 @@ import Testing
 
     @Test func `drawing on shared memory draws on a copy`() throws {
         let loan = Loan(64 * 32 * 3 / 2)
-        let picture = try loan.picture(64, 32)
-        var other = try picture.shared()
+        let frame = try loan.frame(64, 32)
+        var other = try frame.shared()
         try other.draw([PrivacyMask(x: 0, y: 0, width: 1, height: 1)])
         #expect(Pictures.luma(other, x: 0, y: 0) == 16)
-        #expect(Pictures.luma(picture, x: 0, y: 0) == 77)
-        end(picture)
+        #expect(Pictures.luma(frame, x: 0, y: 0) == 77)
+        end(frame)
         #expect(loan.count == 1)
     }
 
@@ -199,7 +199,7 @@ import Testing
                 let isTurned = targetWidth == height
                 for isFullRange in [false, true] {
                     let memory = try GuardedMemory(count)
-                    let picture = try VideoFrame(
+                    let frame = try VideoFrame(
                         lending: memory.bytes, bytesPerLine: line, width: width, height: height,
                         pixelFormat: format, isFullRange: isFullRange, matrix: .unspecified
                     ) { _ = memory.bytes.count }
@@ -209,7 +209,7 @@ import Testing
                             orientation: FrameOrientation(rotation: isTurned ? .quarter : .none),
                             masks: [PrivacyMask(x: 0.5, y: 0.5, width: 0.5, height: 0.5)],
                             overlay: TextOverlay(time: true)))
-                    let prepared = try preparation.prepare(picture, wallClock: 0)
+                    let prepared = try preparation.prepare(frame, wallClock: 0)
                     #expect(Pictures.luma(prepared, x: targetWidth - 1, y: targetHeight - 1) == 16)
                 }
             }

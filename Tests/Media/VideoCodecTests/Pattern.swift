@@ -51,7 +51,7 @@ enum Pattern {
     }
 
     /// A frame of one grey, with a brighter column that moves with `number`.
-    static func picture(_ number: Int, width: Int = 320, height: Int = 180) throws -> VideoFrame {
+    static func frame(_ number: Int, width: Int = 320, height: Int = 180) throws -> VideoFrame {
         var line = [UInt8](repeating: 60, count: width * 3)
         let column = number % (width / 8) * 8
         line.replaceSubrange((column * 3)..<(column * 3 + 24), with: [UInt8](repeating: 220, count: 24))

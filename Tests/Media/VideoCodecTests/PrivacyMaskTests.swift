@@ -24,12 +24,12 @@ import Testing
 
     /// Every sample is black where a mask touches its pixel, and as it was where none comes near.
     private func check(
-        _ picture: borrowing VideoFrame, _ masks: [PrivacyMask], black: UInt8, original: [[[UInt8]]]? = nil
+        _ frame: borrowing VideoFrame, _ masks: [PrivacyMask], black: UInt8, original: [[[UInt8]]]? = nil
     ) {
-        let width = picture.width
-        let height = picture.height
-        let planes = Samples.planes(picture)
-        let layout = picture.pixelFormat.planes ?? []
+        let width = frame.width
+        let height = frame.height
+        let planes = Samples.planes(frame)
+        let layout = frame.pixelFormat.planes ?? []
         let unitX = layout.map(\.columns).max() ?? 1
         let unitY = layout.map(\.rowsPerGroup).max() ?? 1
         var leaks = 0
@@ -41,13 +41,13 @@ import Testing
                 for (place, byte) in bytes.enumerated() {
                     let group = place / size
                     let x = (group * plane.columns)..<min((group + 1) * plane.columns, width)
-                    let wanted: UInt8
+                    let expected: UInt8
                     switch plane.samples[place % size] {
-                    case .luma: wanted = black
-                    case .chroma: wanted = 128
-                    case .color: wanted = 0
+                    case .luma: expected = black
+                    case .chroma: expected = 128
+                    case .color: expected = 0
                     }
-                    if touches(masks, x, y, width, height), byte != wanted { leaks += 1 }
+                    if touches(masks, x, y, width, height), byte != expected { leaks += 1 }
                     let near = touches(
                         masks, (x.lowerBound / unitX * unitX)..<(x.upperBound + unitX),
                         (y.lowerBound / unitY * unitY)..<(y.upperBound + unitY), width, height)
@@ -55,8 +55,8 @@ import Testing
                 }
             }
         }
-        #expect(leaks == 0, "\(picture.description), masks \(masks)")
-        #expect(losses == 0, "\(picture.description), masks \(masks)")
+        #expect(leaks == 0, "\(frame.description), masks \(masks)")
+        #expect(losses == 0, "\(frame.description), masks \(masks)")
     }
 
     @Test(arguments: [
@@ -69,12 +69,12 @@ import Testing
             for masks in Self.masks {
                 for isFullRange in [false, true] {
                     // 200 and more is neither black nor grey.
-                    var picture = try Samples.noise(width, height, format, range: 200...255)
-                    picture.isFullRange = isFullRange
-                    let original = Samples.planes(picture)
-                    try picture.draw(masks)
+                    var frame = try Samples.noise(width, height, format, range: 200...255)
+                    frame.isFullRange = isFullRange
+                    let original = Samples.planes(frame)
+                    try frame.draw(masks)
                     check(
-                        picture, masks, black: isFullRange || format.isAlwaysFullRange ? 0 : 16, original: original)
+                        frame, masks, black: isFullRange || format.isAlwaysFullRange ? 0 : 16, original: original)
                 }
             }
         }
@@ -90,8 +90,8 @@ import Testing
                         FramePreparation.Configuration(
                             width: 64, height: 48, orientation: orientation, masks: masks,
                             pixelFormats: [.yuv420p, .nv12], lineAlignment: 64))
-                    let picture = try Samples.noise(captureWidth, captureHeight, format, range: 200...255)
-                    let prepared = try preparation.prepare(picture, wallClock: 0)
+                    let frame = try Samples.noise(captureWidth, captureHeight, format, range: 200...255)
+                    let prepared = try preparation.prepare(frame, wallClock: 0)
                     let isFullRange = prepared.isFullRange
                     #expect(!isFullRange)
                     check(prepared, masks, black: 16)
@@ -109,7 +109,7 @@ import Testing
         PrivacyMask(x: 0, y: 0, width: 0, height: 1), PrivacyMask(x: 0, y: 0, width: 1, height: -1),
         PrivacyMask(x: 1, y: 0, width: 1e-7, height: 1), PrivacyMask(x: 0, y: 1, width: 1, height: 1e-7),
     ])
-    func `a mask that covers nothing is refused before any picture`(mask: PrivacyMask) throws {
+    func `a mask that covers nothing is refused before any frame`(mask: PrivacyMask) throws {
         func isInvalid(_ error: VideoCodecError?) -> Bool {
             if case .invalidMask = error { true } else { false }
         }
@@ -118,12 +118,12 @@ import Testing
             try FramePreparation(FramePreparation.Configuration(width: 64, height: 48, masks: masks))
         }
         #expect(isInvalid(refused))
-        var picture = try Samples.noise(64, 48, .yuv420p)
-        let before = Samples.planes(picture)
+        var frame = try Samples.noise(64, 48, .yuv420p)
+        let before = Samples.planes(frame)
         var drawn: VideoCodecError?
-        do throws(VideoCodecError) { try picture.draw(masks) } catch { drawn = error }
+        do throws(VideoCodecError) { try frame.draw(masks) } catch { drawn = error }
         #expect(isInvalid(drawn))
-        #expect(Samples.planes(picture) == before)
+        #expect(Samples.planes(frame) == before)
     }
 
     @Test(arguments: [
@@ -133,26 +133,26 @@ import Testing
         PrivacyMask(x: -0.0, y: -0.0, width: 1e-300, height: 1e-300),
     ])
     func `what the settings let through is drawn`(mask: PrivacyMask) throws {
-        var picture = try Samples.noise(64, 48, .yuv420p, range: 200...255)
-        try picture.draw([mask])
+        var frame = try Samples.noise(64, 48, .yuv420p, range: 200...255)
+        try frame.draw([mask])
         let (x, y) = (mask.x > 0.5 ? 63 : 0, mask.y > 0.5 ? 47 : 0)
-        #expect(Pictures.luma(picture, x: x, y: y) == 16)
+        #expect(Pictures.luma(frame, x: x, y: y) == 16)
     }
 
     @Test func `a mask may be as large as numbers go`() throws {
-        var picture = try Samples.noise(64, 48, .yuv420p)
+        var frame = try Samples.noise(64, 48, .yuv420p)
         let masks = [PrivacyMask(x: 0, y: 0, width: .greatestFiniteMagnitude, height: .greatestFiniteMagnitude)]
-        try picture.draw(masks)
-        check(picture, masks, black: 16)
+        try frame.draw(masks)
+        check(frame, masks, black: 16)
     }
 
     @Test func `a frame of unknown format does not pass under masks`() throws {
         let unknown = PixelFormat(rawValue: 66)
-        var picture = try VideoFrame(width: 64, height: 48, pixelFormat: unknown)
+        var frame = try VideoFrame(width: 64, height: 48, pixelFormat: unknown)
         var drawn: VideoCodecError?
         do throws(VideoCodecError) {
-            try picture.draw([PrivacyMask(x: 0, y: 0, width: 1, height: 1)])
+            try frame.draw([PrivacyMask(x: 0, y: 0, width: 1, height: 1)])
         } catch { drawn = error }
-        #expect(drawn == .unsupportedFrame(what: "masking", picture: picture.description))
+        #expect(drawn == .unsupportedFrame(what: "masking", frame: frame.description))
     }
 }

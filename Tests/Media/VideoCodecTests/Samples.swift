@@ -9,17 +9,17 @@ enum Samples {
         _ width: Int, _ height: Int, _ format: PixelFormat, seed: UInt64 = 1, range: ClosedRange<UInt8> = 0...255
     ) throws -> VideoFrame {
         var generator = SeededGenerator(seed: seed)
-        var picture = try VideoFrame(width: width, height: height, pixelFormat: format)
-        fill(&picture) { _, _, _ in UInt8.random(in: range, using: &generator) }
-        return picture
+        var frame = try VideoFrame(width: width, height: height, pixelFormat: format)
+        fill(&frame) { _, _, _ in UInt8.random(in: range, using: &generator) }
+        return frame
     }
 
     /// Every byte that holds samples, from its plane, row and place in the row.
-    static func fill(_ picture: inout VideoFrame, _ value: (_ plane: Int, _ row: Int, _ byte: Int) -> UInt8) {
-        let width = picture.width
-        let height = picture.height
-        for (index, plane) in (picture.pixelFormat.planes ?? []).enumerated() {
-            picture.withMutablePlane(index) { bytes, stride in
+    static func fill(_ frame: inout VideoFrame, _ value: (_ plane: Int, _ row: Int, _ byte: Int) -> UInt8) {
+        let width = frame.width
+        let height = frame.height
+        for (index, plane) in (frame.pixelFormat.planes ?? []).enumerated() {
+            frame.withMutablePlane(index) { bytes, stride in
                 for row in 0..<plane.rows(height: height) {
                     for byte in 0..<plane.bytesPerRow(width: width) {
                         bytes[row * stride + byte] = value(index, row, byte)
@@ -30,20 +30,20 @@ enum Samples {
     }
 
     /// The rows of a plane.
-    static func rows(_ picture: borrowing VideoFrame, _ plane: Int) -> [[UInt8]] {
-        guard let layout = picture.pixelFormat.planes, plane < layout.count else { return [] }
-        let count = layout[plane].bytesPerRow(width: picture.width)
-        let height = layout[plane].rows(height: picture.height)
-        return picture.withPlane(plane) { bytes, stride in
+    static func rows(_ frame: borrowing VideoFrame, _ plane: Int) -> [[UInt8]] {
+        guard let layout = frame.pixelFormat.planes, plane < layout.count else { return [] }
+        let count = layout[plane].bytesPerRow(width: frame.width)
+        let height = layout[plane].rows(height: frame.height)
+        return frame.withPlane(plane) { bytes, stride in
             (0..<height).map { row in
                 (0..<count).map { bytes.unsafeLoad(fromByteOffset: row * stride + $0, as: UInt8.self) }
             }
         } ?? []
     }
 
-    static func planes(_ picture: borrowing VideoFrame) -> [[[UInt8]]] {
+    static func planes(_ frame: borrowing VideoFrame) -> [[[UInt8]]] {
         var planes: [[[UInt8]]] = []
-        for index in 0..<(picture.pixelFormat.planes?.count ?? 0) { planes.append(rows(picture, index)) }
+        for index in 0..<(frame.pixelFormat.planes?.count ?? 0) { planes.append(rows(frame, index)) }
         return planes
     }
 

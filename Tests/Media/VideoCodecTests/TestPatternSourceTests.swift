@@ -58,7 +58,7 @@ import VideoCodec
         #expect(recording.videoUnits.first?.decodeTime == .zero)
     }
 
-    @Test func `a duration limit ends the stream, counted from the first picture`() throws {
+    @Test func `a duration limit ends the stream, counted from the first frame`() throws {
         var configuration = TestPatternConfiguration(
             video: Pattern.configuration(), audio: AudioEncoderConfiguration(channels: 1, bitsPerSecond: 64_000))
         configuration.durationLimit = 0.5
@@ -120,7 +120,7 @@ import VideoCodec
 
     /// 200 ms are what a source may take; its clock looks every 50 ms. What this machine made of it is printed.
     @Test(.timeLimit(.minutes(15)))
-    func `stop ends the run also while it waits for a distant picture`() async throws {
+    func `stop ends the run also while it waits for a distant frame`() async throws {
         // One frame in ten seconds: the source is asleep when it is stopped.
         var video = Pattern.configuration(frameRate: 0.1)
         video.keyFrameInterval = 100
@@ -191,7 +191,7 @@ import VideoCodec
         #expect(source.encoderChoice?.codec == .h264)
     }
 
-    @Test func `an impossible configuration is refused in words`() {
+    @Test func `an impossible configuration is refused with a message`() {
         var configuration = TestPatternConfiguration()
         configuration.video.width = 321
         #expect(
@@ -203,7 +203,7 @@ import VideoCodec
     }
 }
 
-/// When the source of the stop test was told to stop.
+/// When the source of the stop test was asked to stop.
 private enum Stopped {
     static let instant = Mutex<ContinuousClock.Instant?>(nil)
 }

@@ -5,8 +5,8 @@ import Testing
 
 @Suite struct TextOverlayTests {
     /// Reads text as a person would: by the dots of its letters. "?" where they are no letter's.
-    private func text(in picture: borrowing VideoFrame, _ stamp: TextStamp, length: Int) -> String {
-        let rows = Samples.rows(picture, 0)
+    private func text(in frame: borrowing VideoFrame, _ stamp: TextStamp, length: Int) -> String {
+        let rows = Samples.rows(frame, 0)
         let letters = (32...126).map { Character(UnicodeScalar(UInt8($0))) }
         var text = ""
         for position in 0..<length {
@@ -33,18 +33,18 @@ import Testing
     }
 
     @Test(arguments: [(640, 360), (1280, 720), (360, 640)])
-    func `time and name can be read in the picture`(width: Int, height: Int) throws {
+    func `time and name can be read in the frame`(width: Int, height: Int) throws {
         for format in [PixelFormat.yuv420p, .nv12] {
             let preparation = try FramePreparation(
                 FramePreparation.Configuration(
                     width: width, height: height, overlay: TextOverlay(time: true, name: "Back Door {7}"),
                     pixelFormats: [format]))
             for seconds: Int64 in [951_782_400, -86_401, 9_000_000_000] {
-                let picture = try Samples.noise(width, height, format, seed: 5)
-                let prepared = try preparation.prepare(picture, wallClock: seconds * 1_000_000_000 + 999_999_999)
-                let wanted = localTime(seconds) + " Back Door {7}"
-                let stamp = TextStamp(wanted, frameWidth: width, frameHeight: height, isFullRange: false)
-                #expect(text(in: prepared, stamp, length: wanted.count) == wanted)
+                let frame = try Samples.noise(width, height, format, seed: 5)
+                let prepared = try preparation.prepare(frame, wallClock: seconds * 1_000_000_000 + 999_999_999)
+                let expected = localTime(seconds) + " Back Door {7}"
+                let stamp = TextStamp(expected, frameWidth: width, frameHeight: height, isFullRange: false)
+                #expect(text(in: prepared, stamp, length: expected.count) == expected)
                 // The box has no colour.
                 let colors = Samples.rows(prepared, 1)
                 let cells = format == .nv12 ? stamp.width : stamp.width / 2
@@ -81,10 +81,10 @@ import Testing
     func `text of any length fits frames of any size`(width: Int, height: Int) throws {
         for format in [PixelFormat.yuv420p, .nv12, .yuvj422p, .yuv444p] {
             for name in ["", "x", String(repeating: "Wörter ", count: 5_000), "\u{0}\n\u{1F4F7}"] {
-                var picture = try Samples.noise(width, height, format)
-                try picture.draw(TextOverlay(time: true, name: name), wallClock: .min)
-                try picture.draw(TextOverlay(time: true, name: name), wallClock: .max)
-                try picture.draw(TextOverlay(name: name), wallClock: 0)
+                var frame = try Samples.noise(width, height, format)
+                try frame.draw(TextOverlay(time: true, name: name), wallClock: .min)
+                try frame.draw(TextOverlay(time: true, name: name), wallClock: .max)
+                try frame.draw(TextOverlay(name: name), wallClock: 0)
             }
         }
     }
@@ -92,23 +92,23 @@ import Testing
     @Test func `text stays inside a driver's memory`() throws {
         for (width, height) in [(16, 10), (64, 8), (34, 18)] {
             let memory = try GuardedMemory(width * height * 3 / 2)
-            var picture = try VideoFrame(
+            var frame = try VideoFrame(
                 lending: memory.bytes, bytesPerLine: width, width: width, height: height, pixelFormat: .yuv420p,
                 isFullRange: false, matrix: .unspecified
             ) { _ = memory.bytes.count }
-            try picture.draw(TextOverlay(name: "gyWWWWWWWWWWW"), wallClock: 0)
-            #expect(Samples.rows(picture, 1)[height / 4][width / 4] == 128)
+            try frame.draw(TextOverlay(name: "gyWWWWWWWWWWW"), wallClock: 0)
+            #expect(Samples.rows(frame, 1)[height / 4][width / 4] == 128)
         }
     }
 
     @Test func `without text nothing is drawn, and packed frames are refused`() throws {
-        var picture = try Samples.noise(64, 48, .yuyv422)
-        let before = Samples.planes(picture)
-        try picture.draw(TextOverlay(name: ""), wallClock: 0)
-        #expect(Samples.planes(picture) == before)
+        var frame = try Samples.noise(64, 48, .yuyv422)
+        let before = Samples.planes(frame)
+        try frame.draw(TextOverlay(name: ""), wallClock: 0)
+        #expect(Samples.planes(frame) == before)
         var refused: VideoCodecError?
-        do throws(VideoCodecError) { try picture.draw(TextOverlay(name: "a"), wallClock: 0) } catch { refused = error }
-        #expect(refused == .unsupportedFrame(what: "writing text", picture: "64x48 yuyv422"))
+        do throws(VideoCodecError) { try frame.draw(TextOverlay(name: "a"), wallClock: 0) } catch { refused = error }
+        #expect(refused == .unsupportedFrame(what: "writing text", frame: "64x48 yuyv422"))
     }
 
     @Test func `every letter has a glyph of its own, and accents fall away`() {

@@ -21,9 +21,9 @@ import VideoCodec
         let decoder = try VideoDecoder(format)
         var times: [MediaTime] = []
         for unit in units {
-            try decoder.decode(unit) { picture, time throws(VideoCodecError) in
+            try decoder.decode(unit) { frame, time throws(VideoCodecError) in
                 times.append(time)
-                #expect(picture.width == 320 && picture.height == 180)
+                #expect(frame.width == 320 && frame.height == 180)
             }
         }
         try decoder.finish { _, time throws(VideoCodecError) in times.append(time) }
@@ -32,7 +32,7 @@ import VideoCodec
     }
 
     @Test(arguments: 0..<8 as Range<UInt64>)
-    func `a stream of noise gives errors and no audio picture`(seed: UInt64) throws {
+    func `a stream of noise gives errors and no intact frame`(seed: UInt64) throws {
         let (format, stream) = try stream()
         var units = stream
         var generator = SeededGenerator(seed: seed)
@@ -72,7 +72,7 @@ import VideoCodec
     }
 
     @Test(arguments: [[], [1], [1, 100, 0, 30, 255, 225], [UInt8](repeating: 255, count: 100)])
-    func `a configuration that is none gives an error or a decoder without frames`(record: [UInt8]) throws {
+    func `an invalid configuration gives an error or a decoder without frames`(record: [UInt8]) throws {
         let units = try stream().units
         let format = VideoFormat(codec: .h264, width: 320, height: 180, frameRate: nil, configurationRecord: record)
         if let verdict = try? verdict(format, units) { #expect(verdict.frames == 0) }

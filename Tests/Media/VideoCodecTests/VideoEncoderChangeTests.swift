@@ -16,7 +16,7 @@ import Testing
         let configuration = encoder.configuration
         let scene = MovingScene(width: configuration.width, height: configuration.height)
         return try frames.flatMap {
-            try encoder.encode(scene.picture($0), at: MediaTime(milliseconds: Int64($0) * 40))
+            try encoder.encode(scene.frame($0), at: MediaTime(milliseconds: Int64($0) * 40))
         }
     }
 
@@ -56,7 +56,7 @@ import Testing
         let times = (0..<30).map { Int64($0) * 100 } + (0..<150).map { 3000 + Int64($0) * 20 }
         var encoded: [AccessUnit] = []
         for (number, time) in times.enumerated() {
-            encoded += units(try encoder.encode(Pattern.picture(number), at: MediaTime(milliseconds: time)))
+            encoded += units(try encoder.encode(Pattern.frame(number), at: MediaTime(milliseconds: time)))
         }
         encoded += units(try encoder.finish())
         #expect(encoded.count == times.count)
@@ -93,7 +93,7 @@ import Testing
     }
 
     @Test(arguments: Encoders.software)
-    func `another frame rate costs a key frame and no picture`(name: String) throws {
+    func `another frame rate costs a key frame and no other frame`(name: String) throws {
         var configuration = configuration(name)
         let encoder = try VideoEncoder(configuration)
         var events = try encode(encoder, 0..<10)
@@ -125,9 +125,9 @@ import Testing
         #expect(encoded.count == 20)
         #expect(encoded.indices.filter { encoded[$0].isKeyFrame } == [0, 10])
         try check(events, frames: 20)
-        // The old size is none any more.
+        // The old size is no longer accepted.
         #expect(throws: VideoCodecError.frameMismatch(expected: "192x108", actual: "320x180 yuv420p")) {
-            try encoder.encode(Pattern.picture(0), at: MediaTime(milliseconds: 5000))
+            try encoder.encode(Pattern.frame(0), at: MediaTime(milliseconds: 5000))
         }
     }
 
@@ -189,8 +189,8 @@ import Testing
         let scene = MovingScene(width: 320, height: 180)
         var events: [MediaEvent] = []
         for number in 0..<6 {
-            let picture = try scaler.scale(scene.picture(number), width: 320, height: 180, pixelFormat: .nv12)
-            events += try encoder.encode(picture, at: MediaTime(milliseconds: Int64(number) * 40))
+            let frame = try scaler.scale(scene.frame(number), width: 320, height: 180, pixelFormat: .nv12)
+            events += try encoder.encode(frame, at: MediaTime(milliseconds: Int64(number) * 40))
         }
         #expect(encoder.configuration.pixelFormat == .nv12)
         #expect(encoder.acceptedPixelFormats == [.nv12, .yuv420p])
@@ -200,8 +200,8 @@ import Testing
         var changed = configuration()
         changed.bitsPerSecond = 300_000
         try encoder.reconfigure(changed)
-        let picture = try scaler.scale(scene.picture(6), width: 320, height: 180, pixelFormat: .nv12)
-        _ = try encoder.encode(picture, at: MediaTime(milliseconds: 240))
+        let frame = try scaler.scale(scene.frame(6), width: 320, height: 180, pixelFormat: .nv12)
+        _ = try encoder.encode(frame, at: MediaTime(milliseconds: 240))
         #expect(encoder.counters.openings == 2 && encoder.configuration.bitsPerSecond == 300_000)
         let packed = try VideoFrame(width: 320, height: 180, pixelFormat: .yuyv422)
         #expect(throws: VideoCodecError.self) { try encoder.encode(packed, at: MediaTime(milliseconds: 1000)) }
@@ -209,20 +209,20 @@ import Testing
 
     @Test func `the stream says what range and matrix its frames have`() throws {
         let encoder = try VideoEncoder(configuration())
-        let picture = try MovingScene(width: 320, height: 180).picture(0)
-        picture.isFullRange = true
-        picture.matrix = .bt709
-        let events = try encoder.encode(picture, at: .zero)
+        let frame = try MovingScene(width: 320, height: 180).frame(0)
+        frame.isFullRange = true
+        frame.matrix = .bt709
+        let events = try encoder.encode(frame, at: .zero)
         let decoder = try VideoDecoder(try #require(formats(events).first))
         var seen: [String] = []
         for unit in units(events) {
-            try decoder.decode(unit) { picture, _ in seen.append("\(picture.isFullRange) \(picture.matrix)") }
+            try decoder.decode(unit) { frame, _ in seen.append("\(frame.isFullRange) \(frame.matrix)") }
         }
-        try decoder.finish { picture, _ in seen.append("\(picture.isFullRange) \(picture.matrix)") }
+        try decoder.finish { frame, _ in seen.append("\(frame.isFullRange) \(frame.matrix)") }
         #expect(seen == ["true bt709"])
     }
 
-    @Test func `time inside the encoder is told`() throws {
+    @Test func `time inside the encoder is reported`() throws {
         let encoder = try VideoEncoder(configuration())
         _ = try encode(encoder, 0..<3)
         let time = encoder.encodeNanoseconds

@@ -11,7 +11,7 @@ import VideoCodec
         for number in frames {
             each(number)
             events += try encoder.encode(
-                try Pattern.picture(number), at: MediaTime(milliseconds: Int64(number) * 40),
+                try Pattern.frame(number), at: MediaTime(milliseconds: Int64(number) * 40),
                 captureInstant: UInt64(number) + 1000)
         }
         return events
@@ -26,7 +26,7 @@ import VideoCodec
         for number in 0..<30 {
             let time = MediaTime(nanoseconds: Int64(number) * 40_000_003 + 7)
             let events = try encoder.encode(
-                try Pattern.picture(number), at: time, captureInstant: UInt64(number))
+                try Pattern.frame(number), at: time, captureInstant: UInt64(number))
             let unit = try #require(units(events).first)
             #expect(units(events).count == 1)
             #expect(unit.presentationTime == time)
@@ -47,7 +47,7 @@ import VideoCodec
         }
     }
 
-    @Test func `a requested key frame is the next picture`() throws {
+    @Test func `a requested key frame is the next frame`() throws {
         var configuration = Pattern.configuration()
         configuration.keyFrameInterval = 100
         let encoder = try VideoEncoder(configuration)
@@ -59,7 +59,7 @@ import VideoCodec
         let encoder = try VideoEncoder(Pattern.configuration())
         let times = [0, 1, 2, 3].map { MediaTime(nanoseconds: $0) }
         let encoded = try times.enumerated().flatMap { number, time in
-            units(try encoder.encode(try Pattern.picture(number), at: time))
+            units(try encoder.encode(try Pattern.frame(number), at: time))
         }
         #expect(encoded.map(\.presentationTime) == times)
     }
@@ -73,7 +73,7 @@ import VideoCodec
         #expect(choice.reason.contains("not in this libavcodec"))
     }
 
-    @Test func `without a usable encoder each one's reason is told`() throws {
+    @Test func `without a usable encoder each one's reason is reported`() throws {
         var configuration = Pattern.configuration()
         configuration.encoders = ["no_such_encoder", "png"]
         let error = #expect(throws: VideoCodecError.self) { try VideoEncoder(configuration) }
@@ -108,7 +108,7 @@ import VideoCodec
     @Test func `a frame of another size is refused`() throws {
         let encoder = try VideoEncoder(Pattern.configuration())
         #expect(throws: VideoCodecError.frameMismatch(expected: "320x180", actual: "160x90 yuv420p")) {
-            try encoder.encode(try Pattern.picture(0, width: 160, height: 90), at: .zero)
+            try encoder.encode(try Pattern.frame(0, width: 160, height: 90), at: .zero)
         }
     }
 

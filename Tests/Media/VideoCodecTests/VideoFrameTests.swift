@@ -27,16 +27,16 @@ import VideoCodec
     }
 
     @Test(arguments: [(1, 1), (2, 2), (63, 47), (1920, 1080)])
-    func `pictures of any size become a PNG`(width: Int, height: Int) throws {
-        let picture = try VideoFrame(
+    func `frames of any size become a PNG`(width: Int, height: Int) throws {
+        let frame = try VideoFrame(
             width: width, height: height, pixels: [UInt8](repeating: 90, count: width * height * 3))
-        #expect(try PNGWriter.encode(picture).count > 50)
+        #expect(try PNGWriter.encode(frame).count > 50)
     }
 
     @Test func `a grey stays what it is through YUV and back`() throws {
-        let picture = try VideoFrame(width: 32, height: 32, pixels: [UInt8](repeating: 100, count: 32 * 32 * 3))
+        let frame = try VideoFrame(width: 32, height: 32, pixels: [UInt8](repeating: 100, count: 32 * 32 * 3))
         let scaler = try FrameScaler()
-        let yuv = try scaler.scale(picture, width: 32, height: 32, pixelFormat: .yuv420p)
+        let yuv = try scaler.scale(frame, width: 32, height: 32, pixelFormat: .yuv420p)
         // 16 + 100 * 219 / 255
         #expect((101...103).contains(Pictures.luma(yuv, x: 5, y: 5)))
         let back = try scaler.scale(yuv, width: 32, height: 32, pixelFormat: .rgb24)
@@ -47,8 +47,8 @@ import VideoCodec
         // Left half dark, right half bright.
         var source: [UInt8] = []
         for index in 0..<(64 * 64) { source += [UInt8](repeating: index % 64 < 32 ? 0 : 255, count: 3) }
-        let picture = try VideoFrame(width: 64, height: 64, pixels: source)
-        let small = try FrameScaler().scale(picture, width: 16, height: 8, pixelFormat: .yuv420p)
+        let frame = try VideoFrame(width: 64, height: 64, pixels: source)
+        let small = try FrameScaler().scale(frame, width: 16, height: 8, pixelFormat: .yuv420p)
         #expect(small.width == 16 && small.height == 8 && small.pixelFormat == .yuv420p)
         #expect(Pictures.luma(small, x: 2, y: 4) < 40)
         #expect(Pictures.luma(small, x: 13, y: 4) > 200)
@@ -72,5 +72,5 @@ import VideoCodec
         }
     }
 
-    private func discard(_ picture: consuming VideoFrame) throws {}
+    private func discard(_ frame: consuming VideoFrame) throws {}
 }

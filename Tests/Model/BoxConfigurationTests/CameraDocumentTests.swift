@@ -89,7 +89,7 @@ struct CameraDocumentTests {
     @Test(arguments: [
         (
             "relay.main = { url = 'rtmp://r/live', public_key_pin = 'sha256//AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=' }",
-            "stands beside a URL without TLS"
+            "is set for a URL without TLS"
         ),
         ("relay.main = { url = 'rtmps://r/live', public_key_pin = 'sha256//x' }", "is not the pin of a"),
         (
@@ -99,10 +99,10 @@ struct CameraDocumentTests {
         ("relay.main = { url = 'rtmps://r/live', redirect_hosts = ['a', 'A.'] }", "says one thing twice, entry 2"),
         (
             "kas = { url = 'http://127.0.0.1/kas', public_key_pin = 'sha256//AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=' }",
-            "stands beside a URL without TLS"
+            "is set for a URL without TLS"
         ),
     ])
-    func `a pin that cannot hold, or a host that is none, is told`(line: String, reason: String) {
+    func `an impossible pin, or an invalid host, is reported`(line: String, reason: String) {
         let rest = [("relay", "relay.main.url = 'rtmps://r/live'"), ("kas", "kas.url = 'https://k/kas'")]
             .filter { !line.hasPrefix($0.0) }.map(\.1)
         let text = ([line, "camera.front.source = 'test:'"] + rest).joined(separator: "\n")

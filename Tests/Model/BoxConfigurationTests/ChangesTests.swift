@@ -187,13 +187,13 @@ struct ChangesTests {
             ])
     }
 
-    @Test func `details tell no path of an address, where a stream key can be`() {
-        let told = changes(
+    @Test func `details show no path of an address, where a stream key can be`() {
+        let reported = changes(
             ("rtmp://relay.example.net/live", "rtmp://relay.example.net/live/KEY-KEY"),
             ("https://kas.example.net/kas", "https://kas.example.net/KEY-KEY/kas"),
             ("front = { source = \"test:\"", "front = { source = 'rtsp://cam/KEY-KEY'"))
-        #expect(told.count == 3)
-        #expect(!"\(told)".contains("KEY-KEY"))
-        #expect(told.first { $0.object == "kas" }?.details == ["url: changed"])
+        #expect(reported.count == 3)
+        #expect(!"\(reported)".contains("KEY-KEY"))
+        #expect(reported.first { $0.object == "kas" }?.details == ["url: changed"])
     }
 }

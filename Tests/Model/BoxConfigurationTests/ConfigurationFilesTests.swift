@@ -80,7 +80,7 @@ struct ConfigurationFilesTests {
     }
 
     @Test(arguments: [[0xFF], [0xC0, 0x80], [0xED, 0xA0, 0x80], [0xF0, 0x9F, 0x93]] as [[UInt8]])
-    func `what is not UTF-8 is told with its line`(bytes: [UInt8]) {
+    func `what is not UTF-8 is reported with its line`(bytes: [UInt8]) {
         let directory = Directory()
         directory.write("watchbox.toml", Array("version = 1\n# ü\nname = \"".utf8) + bytes + Array("\"\n".utf8))
         let fault = directory.fault()

@@ -90,29 +90,29 @@ struct ConfigurationReaderTests {
             SourceFile(name: "conf.d/20.toml", text: "# again\ncamera.front = { source = \"test:\", rate = 1000 }"),
         ])
         #expect(settings == nil)
-        // Its own faults are told, too.
+        // Its own faults are reported, too.
         #expect(issues.map(\.key) == ["camera.front", "camera.front.rate"])
         #expect(issues.first?.file == "conf.d/20.toml" && issues.first?.line == 2 && issues.first?.column == 8)
         #expect(issues.first?.reason.contains("watchbox.toml:3") == true)
     }
 
-    @Test func `an object twice in one file is told by name and line`() throws {
+    @Test func `an object twice in one file is reported by name and line`() throws {
         let (_, issues) = Samples.read("camera.front = { source = \"test:\" }\n\ncamera.front = { source = \"test:\" }")
         let issue = try #require(issues.first)
         #expect(issues.count == 1)
         #expect(issue.code == .invalidSyntax && issue.line == 3)
-        #expect(issue.reason == "is not TOML: `camera.front` stands there twice")
+        #expect(issue.reason == "is not TOML: `camera.front` is defined twice")
     }
 
     @Test(arguments: ["2", "0", "-1", "\"1\"", "1.0", "true"])
-    func `a version that is not known is the only thing told of its file`(version: String) {
+    func `a version that is not known is the only thing reported of its file`(version: String) {
         let (settings, issues) = Samples.read("camra = 1\nversion = \(version)\n")
         #expect(settings == nil)
         #expect(issues.map(\.key) == ["version"])
         #expect(issues.first?.line == 2)
     }
 
-    @Test func `each key misspelt once is told with its line and its name`() throws {
+    @Test func `each key misspelt once is reported with its line and its name`() throws {
         var lines: [String] = []
         var expected: [(line: Int, name: String)] = []
         for object in KeyTable.objects {
@@ -135,7 +135,7 @@ struct ConfigurationReaderTests {
         #expect(issues.count { $0.code == .unknownKey } == expected.count)
     }
 
-    @Test func `a misspelt object is told with its name`() {
+    @Test func `a misspelt object is reported with its name`() {
         let (_, issues) = Samples.read(
             "[camra.front]\nsource = \"test:\"\n[kass]\n[heath]\n[relayserver]\nsource = 'x'\n")
         #expect(issues.map(\.code) == Array(repeating: .unknownKey, count: 4))
@@ -145,14 +145,14 @@ struct ConfigurationReaderTests {
         }
     }
 
-    @Test func `a key of another table is told where it belongs`() {
+    @Test func `the error for a key of another table says where it belongs`() {
         let (_, issues) = Samples.read(Samples.small + "[health]\nbitrate = 1\n")
         #expect(issues.map(\.key) == ["health.bitrate"])
         #expect(issues.first?.hint == "It belongs to [camera.ID]")
     }
 
     /// A value of each other type for each key.
-    @Test func `a wrong type is told for each key`() {
+    @Test func `a wrong type is reported for each key`() {
         let values: [(text: String, node: WrittenValue)] = [
             ("true", .boolean(true)), ("12345678901", .integer(12_345_678_901)), ("1.5", .real(1.5)),
             ("1979-05-27", .date), ("{ a = 1 }", .table([:])), ("[1]", .array([.integer(1)])), ("\"\"", .string("")),
@@ -277,7 +277,7 @@ struct ConfigurationReaderTests {
             let (settings, issues) = Samples.read(text)
             #expect(settings == nil)
             #expect(issues.count == 1 && issues.first?.line == 1)
-            #expect(issues.first?.reason.hasSuffix("but has to be a table") == true)
+            #expect(issues.first?.reason.hasSuffix("but must be a table") == true)
         }
     }
 }

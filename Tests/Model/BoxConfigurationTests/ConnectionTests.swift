@@ -4,11 +4,11 @@ import Testing
 
 @testable import BoxConfiguration
 
-/// What is judged of several keys or objects together.
+/// What is checked across several keys or objects together.
 struct ConnectionTests {
     private func keys(_ text: String) -> [String] { Samples.read(text).issues.map(\.key) }
 
-    @Test func `a relay that is misspelt is told with the one that is meant`() throws {
+    @Test func `a relay that is misspelt is reported with the one that is meant`() throws {
         let (settings, issues) = Samples.read(
             "relay.spare.url = 'rtmp://r/a'\nkas.url = 'https://k'\n[camera.front]\nsource = 'test:'\nrelay = 'spre'\n")
         #expect(settings == nil)
@@ -43,7 +43,7 @@ struct ConnectionTests {
         #expect(others.map(\.code) == [.incompleteCamera])
         #expect(try #require(other).runningCameras.isEmpty)
         #expect(Samples.read(camera + "relay.main.url = 'rtmp://r/a'\nkas.url = 'https://k'").issues.isEmpty)
-        // Nobody waits for a camera that is switched off.
+        // Nothing waits for a camera that is switched off.
         #expect(Samples.read(camera + "camera.front.active = false").issues.isEmpty)
     }
 
@@ -99,7 +99,7 @@ struct ConnectionTests {
         #expect(keys(text + "active = false\n").isEmpty)
     }
 
-    @Test func `what only the camera's process refuses is told with the key it comes from`() throws {
+    @Test func `what only the camera's process refuses is reported with the key it comes from`() throws {
         let viewers = (0..<20).map { "'\($0)\(String(repeating: "x", count: 900))'" }.joined(separator: ", ")
         let (settings, issues) = Samples.read(Samples.small + "camera.front.viewers = [\(viewers)]\n")
         #expect(settings == nil)

@@ -89,9 +89,9 @@ struct DeviceKeyTests {
         ("pixel_format = 'YUYV'", "pixel_format", "is not one of its values, did you mean \"yuyv\"?"),
         ("encoder = 'h264_v4l2m2n'", "encoder", "is not one of its values, did you mean \"h264_v4l2m2m\"?"),
         ("rotate = 45", "rotate", "is not one of its values"),
-        ("rotate = '90'", "rotate", "is a text, but has to be a whole number"),
+        ("rotate = '90'", "rotate", "is a string, but must be an integer"),
         ("flip = 'up'", "flip", "is not one of its values"),
-        ("masks = '0,0,1,1'", "masks", "is a text, but has to be a list of texts"),
+        ("masks = '0,0,1,1'", "masks", "is a string, but must be a list of strings"),
         ("masks = ['0,0,1,1', '0,0,1']", "masks", "has an entry that is not a rectangle inside the image, entry 2"),
         ("masks = [0.5]", "masks", "has an entry that is a number with a fraction, entry 1"),
         ("overlay = ['tim']", "overlay", "has an entry that is not one of its values, entry 1, did you mean \"time\"?"),
@@ -101,7 +101,7 @@ struct DeviceKeyTests {
         ("controls = ['gain=1', 'gain=2']", "controls", "says one thing twice, entry 2"),
         ("microphone = 'file:x,raw'", "microphone", "is not the name of an audio device"),
     ])
-    func `a value that is not allowed is told with its key`(line: String, key: String, reason: String) {
+    func `a value that is not allowed is reported with its key`(line: String, key: String, reason: String) {
         let found = issues(line)
         #expect(found.map(\.key) == ["camera.yard.\(key)"])
         #expect(found.first?.reason == reason)
@@ -144,7 +144,7 @@ struct DeviceKeyTests {
     @Test(arguments: [
         "encoder = 'libx264'", "rotate = 90", "flip = 'both'", "masks = ['0,0,1,1']", "overlay = ['time']",
     ])
-    func `what the camera encodes cannot be changed, and that is told with the key`(line: String) throws {
+    func `what the camera encodes cannot be changed, and that is reported with the key`(line: String) throws {
         #expect(issues(line).isEmpty)
         let issue = try #require(issues("pixel_format = 'h264'\n" + line).first)
         #expect(issue.key == "camera.yard.\(line.prefix { $0 != " " })")

@@ -42,7 +42,7 @@ struct HookTests {
         "ftp://h/x", "https://u:p@h/x", "https://h/x?token=1", "https://h/x#y", "https://", "https://h:0/x", "h/x",
         "https://h/a b",
     ])
-    func `a URL that holds a secret, or is none, is refused`(url: String) {
+    func `a URL that holds a secret, or is invalid, is refused`(url: String) {
         #expect(keys("hook.a.url = '\(url)'") == ["hook.a.url"])
     }
 

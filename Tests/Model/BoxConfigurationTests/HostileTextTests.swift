@@ -38,7 +38,7 @@ struct HostileTextTests {
         #expect(settings == nil && issues.map(\.key) == ["box.name"] && issues.map(\.code) == [.invalidValue])
     }
 
-    @Test func `a text is read up to 256 KiB`() {
+    @Test func `text is read up to 256 KiB`() {
         let fill = String(repeating: "#", count: ConfigurationFiles.sizeLimit - Samples.small.utf8.count)
         #expect(Samples.read(Samples.small + fill).settings != nil)
         #expect(Samples.read(Samples.small + fill + "#").issues.map(\.code) == [.unreadableFile])

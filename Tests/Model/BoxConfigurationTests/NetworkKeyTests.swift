@@ -112,7 +112,7 @@ struct NetworkKeyTests {
         #expect(try network(Self.camera(source))?.url == source)
     }
 
-    @Test func `settings that an HTTP camera has no use for are told, and it runs`() throws {
+    @Test func `settings that an HTTP camera has no use for are reported, and it runs`() throws {
         let useless = "transport = 'udp'\ntimestamps = 'arrival'\nprofile = 'sub'\n"
         let (settings, issues) = Samples.read(Self.camera("http://cam/video", useless))
         #expect(settings?.cameras["yard"] != nil)
@@ -151,16 +151,16 @@ struct NetworkKeyTests {
     @Test(arguments: [
         ("transport = 'TCP'", "transport", "is not one of its values, did you mean \"tcp\"?"),
         ("timestamps = 'arrivals'", "timestamps", "is not one of its values, did you mean \"arrival\"?"),
-        ("allow_basic = 'yes'", "allow_basic", "is a text, but has to be true or false"),
+        ("allow_basic = 'yes'", "allow_basic", "is a string, but must be true or false"),
         ("pin = 'sha256//abc'", "pin", "is not the pin of a certificate's key"),
-        ("pin = 5", "pin", "is a whole number, but has to be a pin in quotes"),
+        ("pin = 5", "pin", "is an integer, but must be a pin in quotes"),
         ("snapshot_rate = 0.05", "snapshot_rate", "is out of range"),
         ("profile = ''", "profile", "is empty or has more than 64 characters"),
         ("identity_mac = '00-11-22-33-44-55'", "identity_mac", "is not a MAC address"),
         ("identity_mac = '00:11:22:33:44:5G'", "identity_mac", "is not a MAC address"),
         ("masks = ['0,0,1,1']", "masks", "can only be applied to v4l2 cameras"),
     ])
-    func `a value that is not allowed is told with its key`(line: String, key: String, reason: String) {
+    func `a value that is not allowed is reported with its key`(line: String, key: String, reason: String) {
         let found = Samples.read(Self.camera("rtsp://cam/1", line)).issues
         #expect(found.map(\.key) == ["camera.yard.\(key)"])
         #expect(found.first?.reason == reason)
@@ -171,7 +171,7 @@ struct NetworkKeyTests {
         ("onvif://cam", "rtsp_host = 'rtsp://cam'", "rtsp_host"), ("onvif://cam", "rtsp_port = 0", "rtsp_port"),
         ("onvif://cam", "rtsp_port = 70000", "rtsp_port"), ("onvif://cam", "rtsp_host = 'cam:554'", "rtsp_host"),
     ])
-    func `where a stream is has to be a host and a port`(source: String, line: String, key: String) {
+    func `where a stream is must be a host and a port`(source: String, line: String, key: String) {
         let found = Samples.read(Self.camera(source, line)).issues
         #expect(found.map(\.key) == ["camera.yard.\(key)"])
         #expect(found.first?.hint.isEmpty == false)

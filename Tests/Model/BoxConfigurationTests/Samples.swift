@@ -2,7 +2,7 @@ import Settings
 
 @testable import BoxConfiguration
 
-/// Texts that several tests read.
+/// Documents that several tests read.
 enum Samples {
     static let full = """
         version = 1

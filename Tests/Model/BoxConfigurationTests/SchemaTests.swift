@@ -52,7 +52,7 @@ struct SchemaTests {
             #expect(table["additionalProperties"] == .boolean(false))
             for key in object.keys {
                 let property = try #require(keys[key.name])
-                #expect(property["description"] == .string(key.sentence))
+                #expect(property["description"] == .string(key.meaning))
                 #expect((property["default"] == nil) == (key.defaultValue == nil))
                 if case .integer(let range) = key.kind {
                     #expect(property["minimum"] == .number(Double(range.lowerBound)))
@@ -108,9 +108,9 @@ struct SchemaTests {
             #expect(lines.contains("## `\(object.title)`"))
             for key in object.keys {
                 #expect(
-                    lines.contains { $0.hasPrefix("| `\(key.name)` | ") && $0.hasSuffix(" | \(key.sentence) |") },
+                    lines.contains { $0.hasPrefix("| `\(key.name)` | ") && $0.hasSuffix(" | \(key.meaning) |") },
                     "\(key.name)")
-                #expect(key.sentence.hasSuffix("."))
+                #expect(key.meaning.hasSuffix("."))
             }
         }
         #expect(lines.count { $0.hasPrefix("| `") } == KeyTable.objects.reduce(0) { $0 + $1.keys.count })

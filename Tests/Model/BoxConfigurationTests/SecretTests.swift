@@ -5,7 +5,7 @@ import Testing
 
 @testable import BoxConfiguration
 
-/// A secret that was pasted into the wrong place is never told again.
+/// A secret that was pasted into the wrong place is never shown again.
 struct SecretTests {
     private static let secret = "hunter2Q9x"
 
@@ -14,8 +14,8 @@ struct SecretTests {
         #expect(settings == nil, sourceLocation: sourceLocation)
         #expect(!issues.isEmpty, sourceLocation: sourceLocation)
         let json = String(decoding: try JSONEncoder().encode(issues), as: UTF8.self)
-        for told in [json, "\(issues)", issues.map(\.description).joined()] {
-            #expect(!told.contains(Self.secret), "\(told)", sourceLocation: sourceLocation)
+        for reported in [json, "\(issues)", issues.map(\.description).joined()] {
+            #expect(!reported.contains(Self.secret), "\(reported)", sourceLocation: sourceLocation)
         }
     }
 

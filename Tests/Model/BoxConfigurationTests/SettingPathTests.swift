@@ -21,7 +21,7 @@ struct SettingPathTests {
         ("relay_server.listen", "0.0.0.0:1935"), ("health.reboot", "true"), ("relay_server.allow", ""),
         ("relay.main.url", "rtmps://live.example.net/live"),
     ])
-    func `a setting is read, its default when nobody set it`(path: String, value: String) throws {
+    func `a setting is read, its default when it was not set`(path: String, value: String) throws {
         #expect(try settings().value(of: SettingPath(path))?.plain == value)
     }
 

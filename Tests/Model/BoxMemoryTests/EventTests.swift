@@ -144,14 +144,14 @@ import Testing
             let configured = try memory.read { try level($0) }
             #expect(configured == 2)
             #expect(throws: BoxMemoryError.self) { try memory.append(event("x", "NO")) }
-            let told = try memory.write(durability: .history) { try level($0) }
-            #expect(told == 1)
+            let reported = try memory.write(durability: .history) { try level($0) }
+            #expect(reported == 1)
             let after = try memory.read { try level($0) }
             #expect(after == 2)
         }
     }
 
-    @Test func `texts are made safe instead of lost`() throws {
+    @Test func `strings are made safe instead of lost`() throws {
         try withMemory { (memory) throws in
             try memory.append(event("a\nb\u{1b}[2J\u{202e}c"))
             try memory.append(event(String(repeating: "x", count: 5000)))

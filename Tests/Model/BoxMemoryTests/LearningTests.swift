@@ -3,14 +3,14 @@ import Testing
 
 @testable import BoxMemory
 
-/// What a camera tells of itself.
+/// What a camera reports about itself.
 @Suite struct LearningTests {
     private static let endpoint = "urn:uuid:9b1d0c5e-0000-1000-8000-4419b6a1c2d3"
     private static let front = "5f0c2a54-7a4b-4f0e-9d0c-0b6c1d3a1f01"
     private static let source = "onvif://192.0.2.50"
     private static let jpeg: [UInt8] = [0xff, 0xd8, 0xff, 0xe0]
 
-    private static let told = LearnedCamera(
+    private static let reported = LearnedCamera(
         manufacturer: "HIKVISION", model: "DS-2CD2042", firmware: "V5.4.5",
         identity: DeviceIdentity(endpoint: endpoint, serial: "S1", mac: "44-19-B6-A1-C2-D3"),
         address: "192.0.2.50", port: 554, profiles: [profile("main"), profile("sub")])
@@ -19,19 +19,19 @@ import Testing
         try memory.camera(Self.front, at: Self.source)
     }
 
-    private func learned(_ told: LearnedCamera, _ memory: BoxMemory) throws -> LearnedCamera {
-        try memory.learned(told, of: Self.front, at: Self.source)
+    private func learned(_ reported: LearnedCamera, _ memory: BoxMemory) throws -> LearnedCamera {
+        try memory.learned(reported, of: Self.front, at: Self.source)
         return try #require(try camera(memory))
     }
 
-    @Test func `what is told is kept, and what is not told stays`() throws {
+    @Test func `what is reported is kept, and what is not reported stays`() throws {
         try withMemory { (memory) throws in
             #expect(try camera(memory) == nil)
-            var expected = Self.told
+            var expected = Self.reported
             expected.identity.mac = "44:19:b6:a1:c2:d3"
-            #expect(try learned(Self.told, memory) == expected)
+            #expect(try learned(Self.reported, memory) == expected)
             // The same once more, and a part of it, is nothing new.
-            #expect(try learned(Self.told, memory) == expected)
+            #expect(try learned(Self.reported, memory) == expected)
             #expect(try learned(LearnedCamera(model: "DS-2CD2042"), memory) == expected)
             expected.address = "192.0.2.51"
             #expect(try learned(LearnedCamera(address: "192.0.2.51"), memory) == expected)
@@ -43,7 +43,7 @@ import Testing
         }
     }
 
-    @Test func `profiles come back as they were told`() throws {
+    @Test func `profiles come back as they were reported`() throws {
         let profiles = [
             StreamProfile(
                 id: "Profile_1", name: #"Tür 🚪👨‍👩‍👧‍👦 "quoted" \ back"#, source: "rtsp://192.0.2.50/1", width: 1920,
@@ -58,7 +58,7 @@ import Testing
 
     @Test func `a device that took the camera's place leaves nothing of the former one`() throws {
         try withMemory { (memory) throws in
-            _ = try learned(Self.told, memory)
+            _ = try learned(Self.reported, memory)
             let other = DeviceIdentity(serial: "S2", mac: "00:00:00:00:00:02")
             #expect(try learned(LearnedCamera(identity: other), memory).identity == other)
             // What cannot be compared is one more thing that is known of the same.
@@ -67,7 +67,7 @@ import Testing
         }
     }
 
-    @Test func `what a device tells to do harm is left out`() throws {
+    @Test func `harmful values that a device reports are left out`() throws {
         try withMemory { (memory) throws in
             let hostile = LearnedCamera(
                 manufacturer: "\u{1B}[2J evil\n\u{202E}", model: String(repeating: "x", count: 10_000),
@@ -100,7 +100,7 @@ import Testing
     }
 
     @Test(arguments: ["192.0.2.1/../x", "", "evil@192.0.2.1", "a b", "a\n"])
-    func `an address that is none is left out`(address: String) throws {
+    func `an invalid address is left out`(address: String) throws {
         try withMemory { (memory) throws in
             #expect(try learned(LearnedCamera(address: address, port: 80), memory).address == nil)
         }
@@ -115,7 +115,7 @@ import Testing
 
     @Test func `at another source there is another device, of which nothing is known`() throws {
         try withMemory { (memory) throws in
-            _ = try learned(Self.told, memory)
+            _ = try learned(Self.reported, memory)
             try memory.setThumbnail(Self.jpeg, of: Self.front, at: Self.source, taken: 5)
             let other = "onvif://192.0.2.51"
             #expect(try memory.camera(Self.front, at: other) == nil)
@@ -129,7 +129,7 @@ import Testing
 
     @Test func `the same device at another source is known, but for its profiles and its frame`() throws {
         try withMemory { (memory) throws in
-            let known = try learned(Self.told, memory)
+            let known = try learned(Self.reported, memory)
             try memory.setThumbnail(Self.jpeg, of: Self.front, at: Self.source, taken: 5)
             try memory.moved(Self.front, from: "onvif://192.0.2.49", to: "x")
             #expect(try camera(memory) == known)
@@ -144,7 +144,7 @@ import Testing
     @Test func `who is forgotten is unknown, with its frame`() throws {
         try withMemory { (memory) throws in
             for uuid in [Self.front, "b", "c"] {
-                try memory.learned(Self.told, of: uuid, at: Self.source)
+                try memory.learned(Self.reported, of: uuid, at: Self.source)
                 try memory.setThumbnail(Self.jpeg, of: uuid, at: Self.source, taken: 5)
             }
             try memory.forget(allBut: [Self.front: Self.source, "c": Self.source, "d": Self.source])
@@ -160,7 +160,7 @@ import Testing
 
     @Test func `a frame of a source of before does not outlive it`() throws {
         try withMemory { (memory) throws in
-            let known = try learned(Self.told, memory)
+            let known = try learned(Self.reported, memory)
             try memory.setThumbnail(Self.jpeg, of: Self.front, at: Self.source, taken: 5)
             try memory.forget(allBut: [Self.front: Self.source])
             #expect(try memory.thumbnail(of: Self.front, at: Self.source) == Self.jpeg)
@@ -173,7 +173,7 @@ import Testing
     @Test func `all thumbnails go, and nothing else`() throws {
         try withMemory { (memory) throws in
             try memory.removeThumbnails()
-            _ = try learned(Self.told, memory)
+            _ = try learned(Self.reported, memory)
             try memory.setThumbnail(Self.jpeg, of: Self.front, at: Self.source, taken: 5)
             try memory.removeThumbnails()
             #expect(try memory.thumbnail(of: Self.front, at: Self.source) == nil)

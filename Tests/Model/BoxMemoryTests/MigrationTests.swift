@@ -138,7 +138,7 @@ import Testing
         }
     }
 
-    @Test func `a memory of the future is refused with a sentence, and stays as it is`() throws {
+    @Test func `a memory of the future is refused with a message, and stays as it is`() throws {
         try withTemporaryDirectory { directory in
             let path = directory + "/state.db"
             try Self.load(6, at: path)

@@ -151,7 +151,7 @@ enum Undisturbed {
         var old = last.database
         old.append(Data(repeating: 0, count: max(0, moved.count - old.count)))
         for page in 0..<moved.count / 4096 {
-            // Everything before is new, this page is torn, everything behind is old.
+            // Everything before is new, this page is half-written, everything behind is old.
             let tear = page * 4096 + 1000
             let half = Snapshot(database: moved.prefix(tear) + old[tear...], log: last.log)
             #expect(try state(after: half) == Undisturbed.states[24], "page \(page)")

@@ -177,7 +177,7 @@ import Testing
     }
 
     @Test(arguments: [Double.nan, .infinity, -.infinity])
-    func `a number that is none is refused, not trapped on`(value: Double) {
+    func `an invalid number is refused, not trapped on`(value: Double) {
         let found = problems(
             valid {
                 $0.rotation.seconds = value
@@ -200,7 +200,7 @@ import Testing
         (CameraConfiguration.RelayProfile.keepsMetadata, CameraConfiguration.RepeatHeader?.none, false),
         (.dropsMetadata, nil, true), (.dropsMetadata, .off, false), (.keepsMetadata, .keyframe, true),
     ])
-    func `the relay's profile decides about repeated headers unless told otherwise`(
+    func `the relay's profile decides about repeated headers unless configured otherwise`(
         profile: CameraConfiguration.RelayProfile, repeats: CameraConfiguration.RepeatHeader?, expected: Bool
     ) {
         let configuration = valid {

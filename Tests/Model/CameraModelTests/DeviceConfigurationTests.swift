@@ -75,7 +75,7 @@ import Testing
         #expect(fields { $0.path = path } == ["source.device.path"])
     }
 
-    @Test func `what is out of range is told, all at once`() {
+    @Test func `what is out of range is reported, all at once`() {
         let found = problems {
             ($0.width, $0.height, $0.frameRate, $0.bitrate, $0.gopSeconds) = (63, 7682, 121, 15_999, 60.5)
             $0.rotation = 45
@@ -96,7 +96,7 @@ import Testing
     }
 
     @Test(arguments: [Double.nan, .infinity, -.infinity])
-    func `a number that is none is refused`(value: Double) {
+    func `an invalid number is refused`(value: Double) {
         #expect(fields { $0.gopSeconds = value } == ["source.device.gopSeconds"])
         for index in 0..<4 {
             var numbers = [0, 0, 0.5, 0.5]

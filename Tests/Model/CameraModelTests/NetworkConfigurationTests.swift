@@ -164,7 +164,7 @@ import Testing
         #expect(old.videoChange(to: new) == nil)
     }
 
-    /// What a person or a file gives for an address; judged without a trap, and never told again.
+    /// What a person or a file gives for an address; checked without a trap, and never repeated.
     @Test(arguments: UInt64(0)..<20) func `no address makes the check trap`(seed: UInt64) {
         var random = LinearCongruential(state: seed &* 0x9E37_79B9_7F4A_7C15 | 1)
         let seeds = [
@@ -260,7 +260,7 @@ private struct LinearCongruential {
                 == ["codec", "size", "rate", "bitrate", "gop"])
     }
 
-    @Test func `a range that is none is refused, not trapped on`() throws {
+    @Test func `an invalid range is refused, not trapped on`() throws {
         let good = CameraEncoder(
             token: "1", name: "n", profiles: ["p"], codec: "h264", size: .init(width: 2, height: 2), rates: 1...30,
             gops: 1...10)

@@ -6,7 +6,7 @@ import Testing
 struct OutageReportTests {
     private static func at(_ seconds: Int) -> Duration { .seconds(seconds) }
 
-    @Test func `after any flapping the end is told when it lasts`() {
+    @Test func `after any flapping the end is reported when it lasts`() {
         for period in [2, 20, 45, 61, 90, 300] {
             var report = OutageReport()
             var (second, lastIsAway) = (0, false)
@@ -25,7 +25,7 @@ struct OutageReportTests {
         }
     }
 
-    @Test func `a return that does not last has no word of its own but the first`() {
+    @Test func `a return that does not last is reported the first time only`() {
         var report = OutageReport()
         var returns = 0
         for number in 0..<200 {
@@ -35,7 +35,7 @@ struct OutageReportTests {
         #expect(returns == 1)
     }
 
-    @Test func `a code that is new is told when reasons have used up the words`() {
+    @Test func `a new code is reported when reasons have used up the messages`() {
         var report = OutageReport()
         for number in 0..<100 {
             _ = report.missed("reason \(number)", code: .relayUnreachable, at: Self.at(number * 200))
@@ -46,7 +46,7 @@ struct OutageReportTests {
         #expect(report.missed("it is refused", code: .certificateRefused, at: Self.at(20_002)) == nil)
     }
 
-    @Test func `a reason that could not be told is news still`() {
+    @Test func `a reason that could not be reported is still news`() {
         var report = OutageReport()
         var second = 0
         while report.missed("away", at: Self.at(second)) != nil {
@@ -58,7 +58,7 @@ struct OutageReportTests {
         #expect(report.missed("another", at: Self.at(second + 3 * 3600)) != nil)
     }
 
-    @Test func `an end is told though nothing else is any more, and stays owed`() {
+    @Test func `an end is reported though nothing else is any more, and stays owed`() {
         var report = OutageReport()
         for number in 0..<100 {
             _ = report.missed("away", at: Self.at(number * 130))
@@ -72,22 +72,22 @@ struct OutageReportTests {
         #expect(report.owed(at: Self.at(13_004 + 7200)) == nil)
     }
 
-    @Test func `whatever happens in a day, it is fewer than a hundred words`() {
+    @Test func `whatever happens in a day, it is fewer than a hundred messages`() {
         let codes: [ErrorCode] = [.relayUnreachable, .certificateRefused, .noKey]
         for step in [1, 7, 31, 61, 200] {
             var report = OutageReport()
-            var words = 0
+            var notices = 0
             for second in stride(from: 0, to: 86_400, by: step) {
-                let word =
+                let notice =
                     switch second / step % 5 {
                     case 0, 1: report.missed("\(second)", code: codes[second / step % 3], at: Self.at(second))
                     case 2: report.returned(at: Self.at(second))
                     case 3: report.goesOn(at: Self.at(second))
                     default: report.ended(at: Self.at(second))
                     }
-                if word != nil { words += 1 }
+                if notice != nil { notices += 1 }
             }
-            #expect(words < 100, "\(words)")
+            #expect(notices < 100, "\(notices)")
         }
     }
 }

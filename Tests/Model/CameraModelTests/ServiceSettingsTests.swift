@@ -34,7 +34,7 @@ struct ServiceSettingsTests {
                     cameras: [.init(id: "front", relay: "main")]))
     }
 
-    @Test func `health is told of 64 cameras and 64 relays at most`() throws {
+    @Test func `health is reported for at most 64 cameras and 64 relays`() throws {
         func settings(cameras: Int, relays: Int) -> HealthServiceSettings {
             HealthServiceSettings(
                 relays: (0..<relays).map { .init(name: "r\($0)", host: "h", port: 1, tls: false) },

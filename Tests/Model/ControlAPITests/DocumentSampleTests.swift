@@ -78,25 +78,25 @@ struct DocumentSampleTests {
             schemas.components["CameraEncoder"]?["properties"]["bitrates"]
                 == ["type": "array", "items": ["type": "integer", "format": "int64"], "minItems": 2, "maxItems": 2])
         let command = try schemas.schema(of: PTZCommand.self)
-        let judge = SchemaValidator(components: schemas.components, wantsEveryField: false)
+        let checker = SchemaValidator(components: schemas.components, wantsEveryField: false)
         let all: [PTZCommand] = [
             .continuous(pan: 1, tilt: 0, zoom: 0, seconds: 0.5), .absolute(pan: nil, tilt: 0.5, zoom: nil), .stop,
             .goTo(preset: "1"), .store(preset: "Gate"), .home,
         ]
         for one in all {
             let value = try JSONDocument.decode(OpenAPIValue.self, from: JSONDocument.bytes(one))
-            #expect(judge.violations(value, command, "") == [], "\(one)")
+            #expect(checker.violations(value, command, "") == [], "\(one)")
         }
-        #expect(judge.violations(["goTo": [:]], command, "") != [])
-        #expect(judge.violations([:], command, "") != [])
+        #expect(checker.violations(["goTo": [:]], command, "") != [])
+        #expect(checker.violations([:], command, "") != [])
     }
 
-    @Test func `what a camera test is told of in a log has no password`() {
+    @Test func `a camera test in a log shows no password`() {
         let request = CameraTestRequest(source: "rtsp://192.0.2.7/", user: "admin", password: "p@ss:/#%")
         #expect(!"\(request) \(String(describing: request))".contains("p@ss"))
     }
 
-    @Test func `a type that the schemas cannot tell is an error, not a guess`() {
+    @Test func `a type that the schemas cannot describe is an error, not a guess`() {
         struct Tagged: Codable {
             enum Kind: Codable { case a(Int), b }
             var kind: Kind
@@ -109,20 +109,20 @@ struct DocumentSampleTests {
         #expect(throws: OpenAPISchemas.Unsupported.self) { try schemas.schema(of: Bare.self) }
     }
 
-    @Test func `the judge of this test finds what is wrong`() {
-        let judge = SchemaValidator(components: ["S": ["type": "string", "enum": ["a"]]], wantsEveryField: false)
+    @Test func `the checker of this test finds what is wrong`() {
+        let checker = SchemaValidator(components: ["S": ["type": "string", "enum": ["a"]]], wantsEveryField: false)
         let schema: OpenAPIValue = [
             "type": "object", "required": ["a", "b"],
             "properties": [
                 "a": ["$ref": "#/components/schemas/S"], "b": ["type": "array", "items": ["type": "integer"]],
             ],
         ]
-        #expect(judge.violations(["a": "a", "b": [1]], schema, "") == [])
-        #expect(judge.violations(["a": "x", "b": ["1"]], schema, "").count == 2)
-        #expect(judge.violations(["a": "a"], schema, "").count == 1)
-        #expect(judge.violations(["a": "a", "b": [], "c": 1], schema, "").count == 1)
-        #expect(judge.violations(-1, ["type": "integer", "minimum": 0], "").count == 1)
-        #expect(judge.violations("WB-1", ["type": "string", "pattern": "^WB-[1-8][0-9]{3}$"], "").count == 1)
+        #expect(checker.violations(["a": "a", "b": [1]], schema, "") == [])
+        #expect(checker.violations(["a": "x", "b": ["1"]], schema, "").count == 2)
+        #expect(checker.violations(["a": "a"], schema, "").count == 1)
+        #expect(checker.violations(["a": "a", "b": [], "c": 1], schema, "").count == 1)
+        #expect(checker.violations(-1, ["type": "integer", "minimum": 0], "").count == 1)
+        #expect(checker.violations("WB-1", ["type": "string", "pattern": "^WB-[1-8][0-9]{3}$"], "").count == 1)
     }
 
     @Test(arguments: [

@@ -4,7 +4,7 @@ import Testing
 @testable import ControlAPI
 
 struct ProblemTests {
-    @Test func `the words of the error come first, the catalog fills the gaps`() {
+    @Test func `the error's text comes first, the catalog fills the gaps`() {
         let error = CodedError(.notFound, "there is no camera x", why: "it was removed", hint: "look", object: "x")
         #expect(
             Problem(error)
@@ -16,7 +16,7 @@ struct ProblemTests {
         #expect(bare.hint == ErrorCode.notFound.entry?.hint)
     }
 
-    @Test func `a code that the catalog does not know still has words`() throws {
+    @Test func `a code that the catalog does not know still has a text`() throws {
         let problem = Problem(CodedError(try #require(ErrorCode("WB-8999")), "something"))
         #expect(problem.status == 500 && !problem.title.isEmpty && !problem.hint.isEmpty)
     }
@@ -39,7 +39,7 @@ struct ProblemTests {
                 == #"{"code":"WB-8003","detail":"/a/b","hint":"n","status":404,"title":"t"}"#)
     }
 
-    @Test func `a number that is none does not stop a document`() {
+    @Test func `an invalid number does not stop a document`() {
         #expect(JSONDocument.text([Double.nan]) == "{}")
     }
 

@@ -15,16 +15,16 @@ struct ShellWordTests {
         "", "rtsp://h/;touch$IFS/tmp/x", "rtsp://h/$(id)", "rtsp://h/`id`", "rtsp://h/a&b", "rtsp://h/'; id; '",
         "rtsp://h/\"x\"", "a b", "a\nb", "\\", "!!", "#", "ü", "~root/*", "{a,b}", "a>b",
     ])
-    func `a shell gets the same word back`(text: String) throws {
+    func `a shell gets the same string back`(text: String) throws {
         let shell = Process()
         shell.executableURL = URL(fileURLWithPath: "/bin/sh")
         shell.arguments = ["-c", "printf %s \(ShellWord.quoted(text))"]
         let pipe = Pipe()
         shell.standardOutput = pipe
         try shell.run()
-        let told = try pipe.fileHandleForReading.readToEnd() ?? Data()
+        let reported = try pipe.fileHandleForReading.readToEnd() ?? Data()
         shell.waitUntilExit()
-        #expect(String(decoding: told, as: UTF8.self) == text)
+        #expect(String(decoding: reported, as: UTF8.self) == text)
         #expect(ShellWord.quoted(text).hasPrefix("'"))
     }
 }

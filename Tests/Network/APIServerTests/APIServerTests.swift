@@ -146,7 +146,7 @@ struct APIServerTests {
         }
     }
 
-    @Test func `a handler that takes too long is cancelled, and the client told`() async throws {
+    @Test func `a handler that takes too long is cancelled, and the client notified`() async throws {
         let (cancelled, continuation) = AsyncStream<Void>.makeStream()
         let route = APIRoute(.get, "/slow", "") { _ in
             let (never, hold) = AsyncStream<Void>.makeStream()
@@ -165,7 +165,7 @@ struct APIServerTests {
         }
     }
 
-    @Test func `over TCP metrics are told and nothing else, to nobody in particular`() async throws {
+    @Test func `over TCP metrics are served and nothing else, to any client`() async throws {
         let routes: [APIRoute] = [
             APIRoute(.get, "/metrics", "") { request in
                 #expect(!request.peer.isAdministrator)

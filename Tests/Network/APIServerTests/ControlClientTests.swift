@@ -44,7 +44,7 @@ struct ControlClientTests {
             (ErrorCode.notFound, Int32(4)), (.notPermitted, 6), (.relayUnreachable, 7), (.invalidValue, 8),
             (.conflict, 9), (.exists, 9), (.internalFault, 1), (.tooMuch, 1),
         ] as [(ErrorCode, Int32)])
-    func `a refusal comes with the daemon's words and the exit status`(code: ErrorCode, exit: Int32) async throws {
+    func `a refusal comes with the daemon's message and the exit status`(code: ErrorCode, exit: Int32) async throws {
         let route = APIRoute(.get, "/a", "") { _ in throw CodedError(code, "what", why: "why", object: "front") }
         try await RunningServer.with([route]) { server in
             let error = await error { () throws(ControlClientError) in _ = try await server.client.text("/a") }
@@ -58,7 +58,7 @@ struct ControlClientTests {
         }
     }
 
-    @Test func `no socket, nobody behind it, no permission: each is said`() async throws {
+    @Test func `no socket, nothing behind it, no permission: each is reported`() async throws {
         let directory = ScratchDirectory()
         let path = directory.path + "/none.sock"
         let client = ControlClient(socketPath: path)
@@ -72,11 +72,11 @@ struct ControlClientTests {
         }
         let dead = await error { () throws(ControlClientError) in _ = try await client.text("/a") }
         #expect(dead?.exitStatus == 5)
-        #expect(dead?.description.contains("does not run") == true)
+        #expect(dead?.description.contains("is not running") == true)
         #expect(ControlClientError.denied(path: path).exitStatus == 6)
     }
 
-    @Test func `an answer that is longer than allowed is none`() async throws {
+    @Test func `an answer that is longer than allowed is rejected`() async throws {
         let route = APIRoute(.get, "/long", "") { _ in
             APIResponse(body: .text(String(repeating: "a", count: 1000), type: "text/plain"))
         }
@@ -176,7 +176,7 @@ struct ControlClientTests {
                     _ = try await server.client.text("/bytes")
                 })
             else {
-                Issue.record("bytes are no text")
+                Issue.record("the bytes are not text")
                 return
             }
         }
@@ -197,7 +197,7 @@ struct ControlClientTests {
         #expect(APIPath.part("a/b?c#d%e f\0ü") == "a%2Fb%3Fc%23d%25e%20f%00%C3%BC")
     }
 
-    @Test func `a refused stream throws the daemon's words`() async throws {
+    @Test func `a refused stream throws the daemon's message`() async throws {
         let route = APIRoute(.get, "/api/v1/events", "") { _ in throw CodedError(.badRequest, "no such topic") }
         try await RunningServer.with([route]) { server in
             do {

@@ -8,7 +8,7 @@ import Testing
 
 @Suite(.timeLimit(.minutes(15)))
 struct EventStreamTests {
-    /// Streams what the test yields; tells when the server let go of it.
+    /// Streams what the test yields; signals when the server let go of it.
     private final class Source: Sendable {
         let events: AsyncStream<ServerEvent>
         let continuation: AsyncStream<ServerEvent>.Continuation

@@ -181,7 +181,7 @@ struct HostileClientTests {
         }
     }
 
-    @Test func `one connection too many is told so, and many too many are closed`() async throws {
+    @Test func `one connection too many is told why, and many too many are closed`() async throws {
         try await RunningServer.with(Self.routes) {
             $0.maximumConnections = 4
         } _: { server in

@@ -85,7 +85,7 @@ final class RawClient: Sendable {
 
     /// Until this text has come; nil when the connection ends before.
     func read(until text: String) async -> String? {
-        let wanted = Array(text.utf8)
+        let requested = Array(text.utf8)
         let start = surplus.withLock { $0 }
         let bytes = await Self.offPool { [descriptor] () -> [UInt8]? in
             var bytes = start
@@ -96,12 +96,13 @@ final class RawClient: Sendable {
             return bytes
         }
         guard let bytes else { return nil }
-        let end = bytes.indices.first { bytes[$0...].starts(with: wanted) }.map { $0 + wanted.count } ?? bytes.count
+        let end =
+            bytes.indices.first { bytes[$0...].starts(with: requested) }.map { $0 + requested.count } ?? bytes.count
         surplus.withLock { $0 = Array(bytes[end...]) }
         return String(decoding: bytes[..<end], as: UTF8.self)
     }
 
-    /// One answer that tells its length; nil when the connection ends before.
+    /// One answer that states its length; nil when the connection ends before.
     func answer() async -> Answer? {
         guard let head = await read(until: "\r\n\r\n") else { return nil }
         var lines = head.split(separator: "\r\n").map(String.init)

@@ -10,7 +10,7 @@ import Testing
 /// An `APIServer` on a Unix socket in a directory of its own, for the time of one test.
 struct RunningServer: Sendable {
     let path: String
-    /// As `onRunning` told it.
+    /// As `onRunning` reported it.
     let address: String
     private let services: ServiceGroup
 
@@ -34,7 +34,7 @@ struct RunningServer: Sendable {
         let path = directory.path + "/api.sock"
         var configuration = APIServerConfiguration(
             listener: listener ?? .unixSocket(path: path, mode: 0o666, group: nil))
-        // A slow machine is nobody's fault: each test shortens what it is about.
+        // A slow machine is no one's fault: each test shortens what it is about.
         configuration.headerTimeout = .seconds(3600)
         configuration.idleTimeout = .seconds(3600)
         configuration.requestTimeout = .seconds(3600)
@@ -69,7 +69,7 @@ struct RunningServer: Sendable {
     static let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
 }
 
-/// A directory that everybody may enter; removed with its files when nobody holds it any more.
+/// A directory that everybody may enter; removed, files included, with its last holder.
 final class ScratchDirectory: Sendable {
     let path: String
 

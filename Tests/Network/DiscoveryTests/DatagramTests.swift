@@ -36,7 +36,7 @@ struct DatagramTests {
         #expect(try message(hello("", attributes: attributes.joined(separator: " "))) == nil)
     }
 
-    @Test func `a recorder may tell of many cameras in one message`() throws {
+    @Test func `a recorder may announce many cameras in one message`() throws {
         let scopes = (0..<60).map { "<x>\(String(repeating: "onvif://www.onvif.org/name/\($0) ", count: 30))</x>" }
         #expect(try message(hello(scopes.joined())) != nil)
     }

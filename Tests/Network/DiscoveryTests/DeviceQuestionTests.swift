@@ -62,7 +62,7 @@ struct DeviceQuestionTests {
         #expect(verdict(.onvif, "RTSP/1.0 200 OK\r\n\r\n") == .other)
     }
 
-    @Test func `a device tells who it is, or that it wants a login`() {
+    @Test func `a device reports who it is, or that it wants a login`() {
         let question = DeviceQuestion.information(path: "/onvif/device_service")
         let facts =
             "<GetDeviceInformationResponse><Manufacturer>ACME\u{7}</Manufacturer><Model>WB-1</Model><FirmwareVersion>2.0</FirmwareVersion><SerialNumber>SN1</SerialNumber></GetDeviceInformationResponse>"
@@ -120,7 +120,7 @@ struct DeviceQuestionTests {
         #expect(HTTPAnswer.parse(Array(endless.utf8), isComplete: false) == .notHTTP)
     }
 
-    @Test(arguments: [1, 2, 3, 4]) func `any answer has a verdict`(seed: UInt64) {
+    @Test(arguments: [1, 2, 3, 4]) func `any answer is classified`(seed: UInt64) {
         var random = SeededGenerator(seed: seed)
         let pieces = [
             "HTTP/1.1 ", "200", " OK", "\r\n", "\r\n\r\n", "Content-Length: ", "99999999999999999999", "-1", "3",

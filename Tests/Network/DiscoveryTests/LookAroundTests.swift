@@ -15,7 +15,7 @@ import Testing
         10.0.0.1         0x1         0x2         not-an-address        *        eth0
         """
 
-    @Test func `the kernel's table tells who is where`() {
+    @Test func `the kernel's table shows who is where`() {
         #expect(
             Neighbours.parse(Self.text)
                 == ["192.168.1.77": "44:a6:42:11:22:33", "192.168.1.1": "02:00:5e:00:53:01"])
@@ -41,7 +41,7 @@ import Testing
         }
     }
 
-    @Test func `a device is seen with its hardware address, and a neighbour that tells nothing with that alone`() {
+    @Test func `a device is seen with its hardware address, and a neighbour that reports nothing with that alone`() {
         var device = FoundDevice(kind: .onvif, address: "192.168.1.77", port: 80, source: "onvif://192.168.1.77")
         device.endpoint = "urn:uuid:5f5a69c2-e0ae-504f-829b-000000000042"
         device.serial = "SN42"
@@ -68,7 +68,7 @@ import Testing
         #expect(seen.allSatisfy { $0.identity.endpoint == device.endpoint })
     }
 
-    @Test func `hardware that answers at several addresses is nobody's`() {
+    @Test func `hardware that answers at several addresses belongs to none of them`() {
         let one = "44:a6:42:11:22:33"
         let seen = LookAround.sightings(
             [], ["10.0.0.1": one, "10.0.0.2": one, "10.0.0.3": "02:00:5e:00:53:01"])

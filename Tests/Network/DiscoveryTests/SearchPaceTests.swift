@@ -21,19 +21,19 @@ struct SearchPaceTests {
         expect(end.isDone(at: 606 * second, listenEnd: 5 * second, isScanning: false, isIdle: false))
     }
 
-    @Test func `a search ends at once when nobody is left to wait for`() {
+    @Test func `a search ends at once when there is no one left to wait for`() {
         var end = SearchEnd(connectTime: 0, answerTime: 0)
         #expect(end.grace == 4 * second)
         expect(!end.isDone(at: second, listenEnd: 2 * second, isScanning: false, isIdle: true))
         expect(end.isDone(at: 2 * second, listenEnd: 2 * second, isScanning: false, isIdle: true))
     }
 
-    @Test func `nobody is waited for without an end`() {
+    @Test func `no device is waited for without an end`() {
         #expect(SearchEnd(connectTime: .max, answerTime: 1).grace == 30 * second)
         #expect(SearchEnd(connectTime: 3600 * second, answerTime: 3600 * second).grace == 30 * second)
     }
 
-    @Test func `many devices are told once a second`() {
+    @Test func `many devices are reported once a second`() {
         #expect(ReportPause.nanoseconds(hasChanged: true, devices: 256) == second / 10)
         #expect(ReportPause.nanoseconds(hasChanged: false, devices: 256) == second / 2)
         #expect(ReportPause.nanoseconds(hasChanged: true, devices: 257) == second)

@@ -36,7 +36,7 @@ struct SearchPlanTests {
         }
     }
 
-    @Test func `without a network there has to be something to scan`() throws {
+    @Test func `without a network there must be something to scan`() throws {
         var options = SearchOptions()
         #expect(throws: DiscoveryError.noNetwork) { try SearchPlan(options, interfaces: [interfaces[0]]) }
         options.ranges = [try AddressRange("10.0.0.0/24")]
@@ -67,7 +67,7 @@ struct SearchPlanTests {
         #expect(ports.prefix(3) == [554, 8554, 1000])
     }
 
-    @Test func `more addresses than it can use are told`() throws {
+    @Test func `more addresses than it can use are reported`() throws {
         let many = (1...40).map { number in
             Interface(
                 name: "eth\(number)", index: UInt32(number), ipv4: [.init(address: "10.0.\(number).1", prefix: 24)],

@@ -16,13 +16,13 @@ struct SearchTests {
         options.ranges = [try AddressRange(network.range)]
         options.ports = ports
         options.onvifPorts = onvifPorts
-        // Nobody here is far away; but the machine may be busy.
+        // No one here is far away; but the machine may be busy.
         options.connectTimeout = .seconds(20)
         options.answerTimeout = .seconds(20)
         return options
     }
 
-    @Test func `a scan tells cameras from other servers by their first five bytes`() async throws {
+    @Test func `a scan distinguishes cameras from other servers by their first five bytes`() async throws {
         let open = try TCPPeer(network.host(1), .answers("RTSP/1.0 200 OK\r\nCSeq: 1\r\nPublic: DESCRIBE\r\n\r\n"))
         let locked = try TCPPeer(network.host(2), .answers("RTSP/1.0 401 Unauthorized\r\nCSeq: 1\r\n\r\n"))
         let web = try TCPPeer(network.host(3), .answers("HTTP/1.1 400 Bad Request\r\n\r\n"))
@@ -51,7 +51,7 @@ struct SearchTests {
         }
     }
 
-    @Test func `who is silent, or hangs up, is not a camera and holds nobody up for good`() async throws {
+    @Test func `who is silent, or hangs up, is not a camera and holds up no one for good`() async throws {
         let silent = try TCPPeer(network.host(1), .silent)
         let camera = try TCPPeer(network.host(2), .answers("RTSP/1.0 200 OK\r\n\r\n"))
         defer {
@@ -93,7 +93,7 @@ struct SearchTests {
         #expect(camera.firmware == "3" && camera.serial == "S1" && camera.needsLogin == false)
         #expect(service.requests.count == 1)
         #expect(service.requests.allSatisfy { $0.contains("GetDeviceInformation") && !$0.contains("Authorization") })
-        // It named somebody else's address: nobody is sent there.
+        // It named somebody else's address: nothing is sent there.
         #expect(elsewhere.requests.isEmpty)
     }
 

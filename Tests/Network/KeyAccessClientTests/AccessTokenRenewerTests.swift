@@ -51,7 +51,7 @@ import Testing
         }
     }
 
-    @Test func `a refusal keeps the server's words`() async {
+    @Test func `a refusal keeps the server's message`() async {
         let body = #"{"code":"permission_denied","error":"policy_denied","message":"it has ended"}"#
         await #expect(throws: KeyAccessError.status(403, message: "it has ended")) {
             try await renewer(answering(403, body)).renew("a.b.c")
@@ -66,7 +66,7 @@ import Testing
         let own = try #require(
             AccessTokenFacts(Self.token(#"{"exp":5,"narrowed":true,"streams":["door"],"parent":"p"}"#)))
         #expect(own.narrowedStream == "door" && own.parentID == "p" && own.isPastHalf(at: 0))
-        // Extreme times are no trap.
+        // Extreme times do not trap.
         _ = AccessTokenFacts(Self.token(#"{"exp":9223372036854775807,"iat":-9223372036854775808}"#))?.isPastHalf(at: 0)
         for text in ["", "a.b", "opaque", Self.token("{}"), Self.token(String(repeating: "[", count: 100))] {
             #expect(AccessTokenFacts(text) == nil)

@@ -69,7 +69,7 @@ struct KASCollectionRegistrarTests {
         #expect(transport.requests.count == 3)
     }
 
-    @Test func `a refusal that the clock does not explain is told, once`() async throws {
+    @Test func `a refusal that the clock does not explain is reported, once`() async throws {
         let claim = try MiniatureKAS().sealer().claim
         let transport = ScriptedTransport { _ in
             .success(HTTPResponse(status: 400, headers: [HTTPHeader("WatchBox-Time", "1700000000000")]))
@@ -114,7 +114,7 @@ struct KASCollectionRegistrarTests {
         }
     }
 
-    @Test func `a device key that is none is told, and nothing goes out unsigned`() async throws {
+    @Test func `an invalid device key is reported, and nothing goes out unsigned`() async throws {
         let claim = try MiniatureKAS().sealer().claim
         let path = FileManager.default.temporaryDirectory.appending(path: "signing-\(UUID().uuidString)").path
         defer { try? FileManager.default.removeItem(atPath: path) }

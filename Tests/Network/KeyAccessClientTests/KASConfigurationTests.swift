@@ -89,7 +89,7 @@ struct AccessTokenReaderTests {
         #expect(throws: KeyAccessError.tokenUnreadable(path: path, .system(ENOENT))) { try reader.token() }
     }
 
-    @Test func `a token that is none is refused without being repeated`() throws {
+    @Test func `an invalid token is refused without being repeated`() throws {
         let empty = try temporaryFile(" \n")
         let broken = try temporaryFile("secret\r\nInjected: 1")
         let long = try temporaryFile(String(repeating: "s", count: 16 * 1024 + 1))
@@ -144,7 +144,7 @@ struct KASOverSocketsTests {
         #expect(try await failure(flooding) == .notAKeyService(.responseTooLarge(host: "127.0.0.1", limit: 65_536)))
     }
 
-    @Test func `a redirect is refused, and nobody follows it with the token`() async throws {
+    @Test func `a redirect is refused, and not followed with the token`() async throws {
         let thief = StandInServer { _ in .bytes(StandInServer.answer(200, "{}")) }
         let location = "Location: \(thief.url)/kas/v2/rewrap"
         let server = StandInServer { _ in .bytes(StandInServer.answer(307, "", headers: [location])) }

@@ -73,7 +73,7 @@ struct KASRewrapClientTests {
         #expect(try MiniatureKAS.opens(sealer, key))
     }
 
-    @Test func `a header that is none is not sent`() async throws {
+    @Test func `an invalid header is not sent`() async throws {
         let transport = try MiniatureKAS().transport()
         #expect(await failure(transport, header: [1, 2, 3]) == .invalidHeader)
         #expect(transport.requests.isEmpty)
@@ -108,7 +108,7 @@ struct KASRewrapClientTests {
     ]
 
     @Test(arguments: 0..<10)
-    func `a spoiled answer is told by its fault`(index: Int) async throws {
+    func `a spoiled answer is reported by its fault`(index: Int) async throws {
         let (name, expected, spoil) = Self.spoiled[index]
         var kas = try MiniatureKAS()
         kas.spoil = spoil
@@ -120,7 +120,7 @@ struct KASRewrapClientTests {
         (301, KeyAccessError.Retry.late), (400, .late), (401, .late), (403, .late), (404, .late), (408, .soon),
         (429, .soon), (500, .soon), (503, .soon), (204, .late),
     ])
-    func `a status is an error with the KAS's words, made printable`(
+    func `a status is an error with the KAS's message, made printable`(
         status: Int, retry: KeyAccessError.Retry
     ) async throws {
         let words = String(repeating: "w\\u0007\\\"", count: 300)
@@ -139,7 +139,7 @@ struct KASRewrapClientTests {
     }
 
     @Test(arguments: ["", "{", "[]", "null", "<html>", #"{"responses":7}"#, #"{"responses":[7]}"#])
-    func `garbage is told as garbage`(body: String) async throws {
+    func `garbage is reported as garbage`(body: String) async throws {
         let transport = ScriptedTransport { _ in .success(HTTPResponse(status: 200, body: Array(body.utf8))) }
         #expect(
             await failure(transport, header: try MiniatureKAS().sealer().headerBytes) == .garbage(.unreadable))
@@ -163,7 +163,7 @@ struct KASRewrapClientTests {
         (.plainHTTPRefused(host: "h"), .late),
         (.cancelled, .never),
     ])
-    func `what the network does is told, with the words for the operator`(
+    func `a network failure is reported, with the text for the operator`(
         error: HTTPClientError, retry: KeyAccessError.Retry
     ) async throws {
         let transport = ScriptedTransport { _ in .failure(error) }

@@ -4,7 +4,7 @@ import Testing
 
 @Suite(.timeLimit(.minutes(15)))
 struct CallGateTests {
-    @Test func `who was cancelled takes no place, waiting or not`() async {
+    @Test func `who was cancelled holds no place, waiting or not`() async {
         let gate = CallGate(1)
         #expect(await gate.enter())
         let cancelled = Task { await gate.enter() }

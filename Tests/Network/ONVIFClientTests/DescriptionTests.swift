@@ -10,7 +10,7 @@ import Testing
 @Suite(
     .serialized, .enabled(if: SimulatedCamera.isInstalled, "python3 is not installed"), .timeLimit(.minutes(15)))
 struct DescriptionTests {
-    @Test func `H.265 comes from Media2, and Media1 alone tells what it can`() async throws {
+    @Test func `H.265 comes from Media2, and Media1 alone reports what it can`() async throws {
         let camera = try await SimulatedCamera(["--hevc"])
         defer { camera.stop() }
         let new = try await camera.device().describe()
@@ -35,7 +35,7 @@ struct DescriptionTests {
         #expect(description.device.identity.isEmpty == false)
     }
 
-    @Test func `an address that only the camera knows is replaced, and both are told`() async throws {
+    @Test func `an address that only the camera knows is replaced, and both are reported`() async throws {
         let camera = try await SimulatedCamera(["--xaddr-host", "192.168.77.3"])
         defer { camera.stop() }
         let description = try await camera.device().describe()
@@ -55,7 +55,7 @@ struct DescriptionTests {
         #expect(device.state.withLock { $0.requests } == 1)
     }
 
-    @Test func `a description that nobody waits for ends`() async throws {
+    @Test func `a description that is not waited for ends`() async throws {
         let camera = try await SimulatedCamera(["--slow", "8000"])
         defer { camera.stop() }
         let device = camera.device()
@@ -73,7 +73,7 @@ struct DescriptionTests {
         #expect(description.device.profiles.allSatisfy { $0.url != nil })
     }
 
-    @Test func `a key frame is asked for of the service that told the profile`() async throws {
+    @Test func `a key frame is requested from the service that reported the profile`() async throws {
         let camera = try await SimulatedCamera()
         defer { camera.stop() }
         let device = camera.device()
@@ -83,7 +83,7 @@ struct DescriptionTests {
         #expect(request.path == "/onvif/media2")
     }
 
-    @Test func `a clock that is told to users alone is read with the login`() async throws {
+    @Test func `a clock that is shown to users alone is read with the login`() async throws {
         let camera = try await SimulatedCamera(["--clock-needs-auth", "--skew", "-600", "--tz", "EET-2"])
         defer { camera.stop() }
         let clock = try await camera.device().clock()
@@ -92,7 +92,7 @@ struct DescriptionTests {
         #expect((-630_000 ... -570_000).contains(clock.offsetMilliseconds))
     }
 
-    @Test func `nobody there, and somebody else there, are told apart`() async throws {
+    @Test func `no one there, and someone else there, are told apart`() async throws {
         let camera = try await SimulatedCamera()
         defer { camera.stop() }
         camera.stop()
@@ -114,7 +114,7 @@ struct DescriptionTests {
     }
 
     @Test(arguments: ["http://", "rtsp://127.0.0.1/", "http://user:secret@127.0.0.1/onvif/device_service", "", "\u{0}"])
-    func `an address that is none is refused before anything is sent`(_ url: String) async throws {
+    func `an invalid address is refused before anything is sent`(_ url: String) async throws {
         let device = ONVIFDevice(ONVIFDevice.Access(url: url, user: "a", password: "b"), logger: .silent)
         let error = await #expect(throws: ONVIFError.self) { try await device.describe() }
         guard case .invalidRequest(let reason)? = error else {

@@ -4,7 +4,7 @@ import Testing
 
 @testable import ONVIFClient
 
-/// What docs/ref/camera-notes.md tells of events.
+/// What docs/ref/camera-notes.md says about events.
 @Suite(
     .serialized, .enabled(if: SimulatedCamera.isInstalled, "python3 is not installed"), .timeLimit(.minutes(15)))
 struct EventTests {
@@ -73,7 +73,7 @@ struct EventTests {
         let reader = Task { for await _ in device.events() {} }
         try await camera.wait { $0.count { $0.op == "CreatePullPointSubscription" } >= 2 }
         let operations = camera.requests.map(\.op)
-        // Until the second one: how soon we look is the machine's affair, and that one has to be renewed as well.
+        // Until the second one: how soon we look is the machine's affair, and that one must be renewed as well.
         let made = operations.indices.filter { operations[$0] == "CreatePullPointSubscription" }
         #expect(operations[..<made[1]].count { $0 == "Renew" } == 1)
         try await camera.wait { requests in
@@ -105,7 +105,7 @@ struct EventTests {
         #expect(made == forgotten + 1)
     }
 
-    @Test func `a camera that understands no lifetime is told the end by its own clock`() async throws {
+    @Test func `a camera that understands no lifetime is given the end by its own clock`() async throws {
         let camera = try await SimulatedCamera(["--absolute-only", "--skew", "-86400"])
         defer { camera.stop() }
         #expect(await firstEvents(2, of: camera).count == 2)
@@ -149,7 +149,7 @@ struct EventTests {
         await device.settle()
     }
 
-    @Test func `who waits for events keeps nobody waiting`() async throws {
+    @Test func `who waits for events keeps no one waiting`() async throws {
         let camera = try await SimulatedCamera(["--event-after", "60"])
         defer { camera.stop() }
         let device = camera.device()
@@ -165,7 +165,7 @@ struct EventTests {
         await device.settle()
     }
 
-    @Test func `a subscription that would have to be carried about is not kept`() async throws {
+    @Test func `a subscription too large to carry along is not kept`() async throws {
         let camera = try await SimulatedCamera(["--long-key", "17000"])
         defer { camera.stop() }
         let device = camera.device()

@@ -3,7 +3,7 @@ import ONVIF
 import ONVIFClient
 import Testing
 
-/// What docs/ref/camera-notes.md tells of logins, clocks and addresses, and more of its kind, without a setting.
+/// What docs/ref/camera-notes.md says about logins, clocks and addresses, and more of its kind, without a setting.
 @Suite(
     .serialized, .enabled(if: SimulatedCamera.isInstalled, "python3 is not installed"), .timeLimit(.minutes(15)))
 struct LoginMatrixTests {
@@ -65,7 +65,7 @@ struct LoginMatrixTests {
     ]
 
     @Test(arguments: cases)
-    func `a camera tells its profiles and where their streams are`(_ test: Case) async throws {
+    func `a camera reports its profiles and where their streams are`(_ test: Case) async throws {
         let camera = try await SimulatedCamera(test.options.split(separator: " ").map(String.init))
         defer { camera.stop() }
         let device = camera.device()

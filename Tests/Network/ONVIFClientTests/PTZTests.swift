@@ -29,7 +29,7 @@ struct PTZTests {
         #expect(camera.requests("Stop").count == 2)
     }
 
-    @Test func `a movement ends though nobody holds the device any more`() async throws {
+    @Test func `a movement ends though the device is no longer held`() async throws {
         let camera = try await SimulatedCamera()
         defer { camera.stop() }
         try await camera.device().move(pan: 1, tilt: 0, zoom: 0, seconds: 0.5)
@@ -110,7 +110,7 @@ struct PTZTests {
         }
     }
 
-    @Test func `a user who may only look is told that, and the login stays good`() async throws {
+    @Test func `a user who may only look is told so, and the login stays good`() async throws {
         let camera = try await SimulatedCamera(["--viewer"])
         defer { camera.stop() }
         let device = camera.device()

@@ -38,7 +38,7 @@ struct TrustTests {
         #expect(camera.requests.isEmpty)
     }
 
-    @Test func `a certificate that nobody vouches for is refused where that is asked for`() async throws {
+    @Test func `a certificate that no CA vouches for is refused where that is required`() async throws {
         let certificate = try Certificate()
         let camera = try await SimulatedCamera(["--tls"] + certificate.files)
         defer { camera.stop() }

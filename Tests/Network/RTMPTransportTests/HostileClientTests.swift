@@ -170,7 +170,7 @@ import Testing
         let next = RTMPPublisherConnection.connect(url: server.url("other"), delegate: other)
         try await other.started()
         try await second.log.next { $0 == .closed }
-        // Nobody is left who may be dropped.
+        // No one is left who may be dropped.
         let third = try await RawPeer.connect(port: server.port)
         try await third.log.next { $0 == .closed }
         await publisher.stop()

@@ -7,7 +7,7 @@ import Wire
 @testable import RTMPTransport
 
 @Suite(.serialized) struct ListeningTests {
-    /// The kernel tells a listening socket's backlog in the field of selectively acknowledged segments (tcp(7)).
+    /// The kernel shows a listening socket's backlog in the field of selectively acknowledged segments (tcp(7)).
     private func backlog(_ descriptor: CInt) -> Int? {
         var info = tcp_info()
         var length = socklen_t(MemoryLayout<tcp_info>.size)
@@ -47,9 +47,9 @@ import Wire
         var connected = 0
         for _ in 0..<300 {
             let descriptor = socket(AF_INET, CInt(SOCK_STREAM.rawValue) | CInt(SOCK_CLOEXEC.rawValue), 0)
-            // A dropped SYN is sent again after 1 s, 3 s, 7 s: for ever, as nobody accepts.
-            var patience = timeval(tv_sec: 20, tv_usec: 0)
-            setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &patience, socklen_t(MemoryLayout<timeval>.size))
+            // A dropped SYN is sent again after 1 s, 3 s, 7 s: for ever, as nothing accepts.
+            var timeout = timeval(tv_sec: 20, tv_usec: 0)
+            setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &timeout, socklen_t(MemoryLayout<timeval>.size))
             let result = withUnsafePointer(to: &address) { pointer in
                 pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
                     connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
@@ -65,7 +65,7 @@ import Wire
         await server.close()
     }
 
-    @Test func `a network that is denied is closed before it can say a word`() async throws {
+    @Test func `a denied network is closed before it can send anything`() async throws {
         let denied = try #require(NetworkRange("127.0.0.0/8"))
         let server = try await TestServer.start { $0.networks = NetworkRules(deny: [denied]) }
         let peer = try await RawPeer.connect(port: server.port)

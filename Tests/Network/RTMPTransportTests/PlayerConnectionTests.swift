@@ -30,7 +30,7 @@ import Testing
         await server.close()
     }
 
-    @Test func `a server that goes down tells its players`() async throws {
+    @Test func `a server that goes down notifies its players`() async throws {
         let server = try await TestServer.start()
         let watching = PlayerLog()
         _ = RTMPPlayerConnection.connect(url: server.url(), delegate: watching)

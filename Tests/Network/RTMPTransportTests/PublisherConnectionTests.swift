@@ -49,7 +49,7 @@ import Testing
             }
             return count
         }.get()
-        #expect(written > 10 && written < 5000, "the peer's kernel has to be full: \(written)")
+        #expect(written > 10 && written < 5000, "the peer's kernel must be full: \(written)")
         wake()
         for number in 0..<written {
             let event = try await server.log.next { if case .message = $0 { true } else { false } }
@@ -98,7 +98,7 @@ import Testing
         await server.close()
     }
 
-    @Test func `nobody there, and no such host, are told apart`() async throws {
+    @Test func `no one there, and no such host, are told apart`() async throws {
         let (descriptor, port) = deafPort()
         defer { close(descriptor) }
         let refused = PublisherLog()

@@ -35,7 +35,7 @@ import Testing
         await server.close()
     }
 
-    @Test func `a certificate of nobody that we trust is refused before RTMP begins`() async throws {
+    @Test func `a certificate from no CA that we trust is refused before RTMP begins`() async throws {
         let server = try await TestServer.start(tls: Self.localhost)
         let events = PublisherLog()
         _ = RTMPPublisherConnection.connect(url: server.url(scheme: .rtmps), delegate: events)
@@ -43,7 +43,7 @@ import Testing
             Issue.record("\(events.log.all)")
             return
         }
-        #expect(reason == "its certificate is not of an authority that is trusted here, or not valid now")
+        #expect(reason == "its certificate is not from an authority that is trusted here, or not valid now")
         #expect(!server.log.all.contains { if case .publish = $0 { true } else { false } })
         await server.close()
     }
@@ -110,7 +110,7 @@ import Testing
         }
     }
 
-    @Test func `a pinned key is enough for nobody without a trusted certificate, and for no clear connection`()
+    @Test func `a pinned key is never enough without a trusted certificate, nor for a clear connection`()
         async throws
     {
         let server = try await TestServer.start(tls: Self.localhost)
@@ -153,7 +153,7 @@ import Testing
         (.timedOut(.tls), .transient), (.connectionLost("r"), .transient), (.session(.badName), .badName),
         (.session(.stopped), .never), (.session(.authenticationFailed(code: "c")), .authentication),
     ])
-    func `what an operator must mend is tried again slowly, what mends itself soon`(
+    func `what an operator must fix is tried again slowly, what recovers by itself soon`(
         cause: RTMPTransportError.Cause, retry: RetryClass
     ) {
         #expect(RTMPTransportError(cause).retry == retry)
@@ -206,7 +206,7 @@ import Testing
         let publisher = RTMPPublisherConnection.connect(
             url: server.url(scheme: .rtmps), tls: Self.trusting, delegate: events)
         try await events.started()
-        // Another change drops nobody.
+        // Another change drops no one.
         try install("elsewhere.pem", chain)
         try await server.log.next { if case .certificate(let error) = $0 { error != nil } else { false } }
         try await publisher.send(.video, 1, [0x17, 1])

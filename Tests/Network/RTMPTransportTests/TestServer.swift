@@ -7,7 +7,7 @@ import RTMP
 
 @testable import RTMPTransport
 
-/// A server that accepts what its policy accepts, tells what happened, and passes media on to players.
+/// A server that accepts what its policy accepts, reports what happened, and passes media on to players.
 final class TestServer: RTMPServerDelegate, @unchecked Sendable {
     enum Event: Sendable, Equatable {
         case publish(app: String, name: String, key: String?)
@@ -111,7 +111,7 @@ final class TestServer: RTMPServerDelegate, @unchecked Sendable {
     }
 }
 
-/// Tells what happens to a publisher.
+/// Reports what happens to a publisher.
 final class PublisherLog: RTMPPublisherDelegate {
     enum Event: Sendable, Equatable {
         case started, writable
@@ -137,7 +137,7 @@ final class PublisherLog: RTMPPublisherDelegate {
     }
 }
 
-/// Tells what happens to a player.
+/// Reports what happens to a player.
 final class PlayerLog: RTMPPlayerDelegate {
     enum Event: Sendable, Equatable {
         case started, ended
@@ -220,7 +220,7 @@ final class RawPeer: ChannelInboundHandler, @unchecked Sendable {
     func errorCaught(context: ChannelHandlerContext, error: any Error) { context.close(promise: nil) }
 }
 
-/// Accepts connections and never says a word.
+/// Accepts connections and never says anything.
 struct SilentListener {
     let channel: any Channel
     let log: EventLog<RawPeer.Event>

@@ -16,7 +16,7 @@ struct CameraCardTests {
         CameraView.lines(camera, at: place, style: Style(width: 120))
     }
 
-    /// With every setting that the daemon tells of a camera of this source.
+    /// With every setting that the daemon shows for a camera of this source.
     private func camera(_ source: String, _ stream: StreamDocument? = nil) throws -> CameraDocument {
         var camera = Samples.camera("front", name: "Front door", stream)
         camera.source = source
@@ -37,7 +37,7 @@ struct CameraCardTests {
         return camera
     }
 
-    @Test func `what matters comes first, and settings have words`() throws {
+    @Test func `what matters comes first, and settings have labels`() throws {
         #expect(
             text(card(try camera("test:"))) == #"""
                 front  ● live
@@ -113,7 +113,7 @@ struct CameraCardTests {
         (.waiting, .noFrames, "watchboxctl logs front"),
         (.unknown, nil, "watchboxctl logs front"), (.stopped, nil, "watchboxctl stream start front"),
     ])
-    func `a camera that is not live tells what helps`(
+    func `a camera that is not live shows what helps`(
         state: StreamDocument.State, code: ErrorCode?, hint: String
     ) throws {
         let camera = try camera("test:", Samples.stream("front", state, reason: "why", code: code))
@@ -129,15 +129,15 @@ struct CameraCardTests {
         var statistics = CameraStatistics(camera: "front", stream: "front")
         (statistics.video.delivered, statistics.video.sealed, statistics.video.dropped) = (100, 98, 12)
         var camera = try camera("test:")
-        func told() -> String? {
+        func reported() -> String? {
             camera.stream.statistics = statistics
             return card(camera).first { $0.contains("captured") }
         }
-        #expect(told() == "  Frames          100 captured, 98 sealed and sent, 12 dropped")
+        #expect(reported() == "  Frames          100 captured, 98 sealed and sent, 12 dropped")
         statistics.video.late = 10
         let late =
             "100 captured, 98 sealed and sent, 12 dropped: 10 because this machine does not keep up with the rate"
-        #expect(told() == "  Frames          \(late)")
+        #expect(reported() == "  Frames          \(late)")
         #expect(StreamView.lines(camera.stream, style: Style(width: 120)).contains { $0.hasSuffix(late) })
     }
 

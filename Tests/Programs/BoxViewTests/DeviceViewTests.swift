@@ -60,13 +60,13 @@ struct DeviceViewTests {
 
             /dev/video1  It describes the frames of another node.
 
-            SOUND               NAME
+            AUDIO               NAME
             hw:CARD=C920,DEV=0  HD Pro Webcam C920, USB Audio
 
             This version does not search the network (ONVIF, RTSP).
             """#)
         let bare = text(DiscoveryView.lines(document, style: Style(width: 80), header: false))
-        for word in ["KIND", "SOUND", "CONTROL"] { #expect(!bare.contains(word), "\(word)") }
+        for word in ["KIND", "AUDIO", "CONTROL"] { #expect(!bare.contains(word), "\(word)") }
         let none = DiscoveryDocument(nodes: [], limits: [])
         #expect(DiscoveryView.lines(none, style: Style()) == ["No video device is at this machine."])
     }
@@ -160,7 +160,7 @@ struct DeviceViewTests {
         return capture
     }
 
-    @Test func `a camera's card tells its device, its encoder and what is not held`() {
+    @Test func `a camera's card shows its device, its encoder and what is not held`() {
         var camera = Samples.camera("front")
         camera.stream.statistics = CameraStatistics(camera: "front", stream: "front")
         camera.stream.statistics?.capture = Self.capture

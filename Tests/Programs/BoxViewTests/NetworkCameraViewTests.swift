@@ -42,7 +42,7 @@ struct NetworkCameraViewTests {
             #"""
             #  KIND   ADDRESS             MAKER/MODEL           NAME  STATE
             1  onvif  192.0.2.50          HIKVISION DS-2CD2042  Gate  ● added: front
-            2  onvif  192.0.2.61:8000     IPC-K42                     ○ new, wants a login
+            2  onvif  192.0.2.61:8000     IPC-K42                     ○ new, needs a login
             3  rtsp   [2001:db8::7]:8554  -                           ○ new
             4  v4l2   /dev/video0         HD Pro Webcam C920          ● added: desk
             4 cameras, 2 new
@@ -98,7 +98,7 @@ struct NetworkCameraViewTests {
             report.lines = [
                 .init(step: .login, outcome: .failed, milliseconds: 1, text: "x", code: code, hint: "Run: edit ID")
             ]
-            return StreamTestAdvice.ofAddress(report, user: user, hasPassword: hasPassword).lines.first?.hint
+            return StreamTestHints.ofAddress(report, user: user, hasPassword: hasPassword).lines.first?.hint
         }
         #expect(next(.loginNeeded, user: nil, hasPassword: false)?.contains("--user") == true)
         #expect(next(.loginNeeded, user: "viewer", hasPassword: false)?.contains("--password-file FILE") == true)
@@ -107,7 +107,7 @@ struct NetworkCameraViewTests {
         #expect(next(.noKeyFrame, user: "viewer", hasPassword: true) == "Run: edit ID")
         var report = StreamTestReport(url: "onvif://192.0.2.7")
         report.lines = [.init(step: .login, outcome: .failed, milliseconds: 1, text: "x", hint: "Run: edit ID")]
-        #expect(StreamTestAdvice.ofCamera("yard", report).lines.first?.hint == "Run: edit yard")
+        #expect(StreamTestHints.ofCamera("yard", report).lines.first?.hint == "Run: edit yard")
     }
 
     @Test func `a search that ended early or failed says so`() {
@@ -249,7 +249,7 @@ struct NetworkCameraViewTests {
             """#)
         let none = CameraProfileListDocument(camera: "front", used: nil, profiles: [])
         #expect(
-            CameraProfilesView.lines(none, encoders: nil, style: Style()) == ["front has told no profiles."])
+            CameraProfilesView.lines(none, encoders: nil, style: Style()) == ["front has reported no profiles."])
         golden(
             PTZPresetView.table(PTZPresetListDocument(presets: [PTZPreset(token: "1", name: "Gate")])).lines(Style()),
             """
@@ -259,7 +259,7 @@ struct NetworkCameraViewTests {
             """)
     }
 
-    @Test func `a network camera's card tells how it is pulled`() {
+    @Test func `a network camera's card shows how it is pulled`() {
         var network = NetworkStatistics()
         network.state = .waiting
         network.url = "rtsp://192.0.2.7/1"
@@ -309,8 +309,8 @@ struct NetworkCameraViewTests {
             """#)
     }
 
-    @Test func `time stamps that run wrong are told with what is done about it`() {
-        func told(_ video: NetworkStatistics.Timing?, _ audio: NetworkStatistics.Timing? = nil) -> [String] {
+    @Test func `time stamps that run wrong are shown with what is done about it`() {
+        func reported(_ video: NetworkStatistics.Timing?, _ audio: NetworkStatistics.Timing? = nil) -> [String] {
             var network = NetworkStatistics()
             (network.videoTiming, network.audioTiming) = (video, audio)
             network.driftPartsPerMillion = -160_000
@@ -324,17 +324,17 @@ struct NetworkCameraViewTests {
             }
         }
         #expect(
-            told(.init(basis: .corrected, speed: 0.84), .init(basis: .camera)) == [
+            reported(.init(basis: .corrected, speed: 0.84), .init(basis: .camera)) == [
                 "  Time stamps  frames 16 % slow, corrected by arrival times"
             ])
         #expect(
-            told(.init(basis: .corrected, speed: 1.015), .init(basis: .corrected, speed: 0.5)) == [
+            reported(.init(basis: .corrected, speed: 1.015), .init(basis: .corrected, speed: 0.5)) == [
                 "  Time stamps  frames 1.5 % fast, corrected by arrival times; "
                     + "audio 50 % slow, corrected by arrival times"
             ])
         #expect(
-            told(.init(basis: .arrival)).first == "  Time stamps  frames not used, arrival times instead")
-        #expect(told(.init(basis: .camera)).allSatisfy { $0.contains("drifts") })
+            reported(.init(basis: .arrival)).first == "  Time stamps  frames not used, arrival times instead")
+        #expect(reported(.init(basis: .camera)).allSatisfy { $0.contains("drifts") })
     }
 
     @Test func `what a hostile camera says is made visible`() {

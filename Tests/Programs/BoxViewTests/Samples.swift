@@ -82,5 +82,5 @@ enum Samples {
     static let hostile = "a\u{1B}[31mb\u{7}\u{202E}c\nd\te\u{9B}f\u{2066}g\u{0}h"
 }
 
-/// Lines as a text, for goldens.
+/// Lines as one string, for goldens.
 func text(_ lines: [String]) -> String { lines.joined(separator: "\n") }

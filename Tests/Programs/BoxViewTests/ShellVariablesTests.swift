@@ -25,7 +25,7 @@ struct ShellVariablesTests {
     }
 
     /// A real shell reads back what was meant, and runs nothing.
-    @Test func `hostile texts come out of a shell as they went in`() throws {
+    @Test func `hostile strings come out of a shell as they went in`() throws {
         let texts = [
             "", "plain", "it's", "'", "''", "\"; touch /tmp/x; \"", "$(reboot)", "`reboot`", "${HOME}", "a\\", "\\'",
             "a\nb", "\n", "\t",

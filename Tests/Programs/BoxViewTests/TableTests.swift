@@ -75,12 +75,12 @@ struct TableTests {
         #expect(lines.contains { $0.contains("\\u{1b}[31m") && $0.contains("\\u{202e}") })
     }
 
-    @Test func `every mark that turns a text is shown, and joiners stay`() {
+    @Test func `every mark that changes a text's direction is shown, and joiners stay`() {
         #expect("a\u{200F}b\u{61C}c\u{2028}\n\td".terminalSafe == "a\\u{200f}b\\u{61c}c\\u{2028}\n\td")
         #expect("👩‍👩‍👧‍👦".terminalSafe == "👩‍👩‍👧‍👦")
     }
 
-    /// Where these texts begin, in cells; each is in a line of its own.
+    /// Where these strings begin, in cells; each is in a line of its own.
     private func columns(_ lines: [String], of texts: [String]) -> Set<Int> {
         Set(
             texts.map { text in
@@ -145,7 +145,7 @@ struct TableTests {
         #expect(table.lines(Style(), header: false) == ["", "x", "x  y", "3 rows"])
     }
 
-    @Test func `widths of texts`() {
+    @Test func `widths of strings`() {
         for (text, width) in [
             ("", 0), ("abc", 3), ("日本", 4), ("🎥", 2), ("e\u{301}", 1), ("👩‍👩‍👧‍👦", 2), ("\u{200B}", 0), ("é—…", 3),
         ] {
@@ -158,7 +158,7 @@ struct TableTests {
         #expect(Style(width: -5).width == 20)
     }
 
-    @Test func `figures in words`() {
+    @Test func `figures as text`() {
         for (seconds, text) in [
             (0.44, "0.4 s"), (41, "41 s"), (842, "14m 02s"), (15_000, "4h 10m"), (1_051_200, "12d 4h"), (-1, "-"),
             (.infinity, "-"),

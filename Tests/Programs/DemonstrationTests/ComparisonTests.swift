@@ -62,7 +62,7 @@ struct ComparisonTests {
         #expect(comparison.isExact)
     }
 
-    @Test func `the torn last line of a writer that was killed is left out`() throws {
+    @Test func `the half-written last line of a writer that was killed is left out`() throws {
         let whole = line(iv: 1)
         #expect(try records(whole + whole.dropLast(7)).count == 1)
     }

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 extension EndToEndTests {
-    /// Publishing without encryption exists so that foreign programs can judge the rest of the wire.
+    /// Publishing without encryption exists so that third-party programs can check the rest of the wire.
     @Suite struct ClearMode {
         @Test func `it is refused outside of tests`() async throws {
             try await TestStage.run { stage in

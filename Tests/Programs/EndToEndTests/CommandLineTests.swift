@@ -36,7 +36,7 @@ extension EndToEndTests {
             ["relay", "--allow", "everybody"],
             ["relay", "--play-link-secret", "/nonexistent"],
         ])
-        func `a wrong setting is a sentence and an exit status, never a secret or a trace`(arguments: [String])
+        func `a wrong setting is a message and an exit status, never a secret or a trace`(arguments: [String])
             async throws
         {
             try await TestStage.run { stage in
@@ -51,7 +51,7 @@ extension EndToEndTests {
         }
 
         @Test(arguments: ["--allow-clear", "--keyless"])
-        func `a publisher is not asked for where nobody could have signed`(other: String) async throws {
+        func `a publisher is not asked for where no one could have signed`(other: String) async throws {
             try await TestStage.run { stage in
                 let publisher = "sha256//" + String(repeating: "A", count: 43) + "="
                 let program = try stage.start(
@@ -78,7 +78,7 @@ extension EndToEndTests {
             }
         }
 
-        @Test func `a relay that is not there is a sentence and status 7`() async throws {
+        @Test func `a relay that is not there is a message and status 7`() async throws {
             try await TestStage.run { stage in
                 let port = try FreePort.take()
                 let test = try stage.start(

@@ -7,7 +7,7 @@ import Testing
 
 /// Every command says how it is used, and what it says is true.
 struct CommandTreeTests {
-    /// What the argument parser tells of a command (ToolInfo version 0), as much as is needed.
+    /// What the argument parser reports about a command (ToolInfo version 0), as much as is needed.
     private struct Tool: Decodable {
         struct Command: Decodable {
             var commandName: String
@@ -94,17 +94,17 @@ struct CommandTreeTests {
     ])
     func `a mistyped command is answered with the one that was meant`(line: String, written: String, meant: String) {
         #expect(throws: (any Error).self) { _ = try Watchboxctl.parseAsRoot(Self.words(line)) }
-        let advice = NearestCommand.advice(Self.words(line), of: Watchboxctl.self)
-        #expect(advice?.contains("no command '\(written)") == true, "\(advice ?? "nothing")")
-        #expect(advice?.contains("Did you mean '\(meant)'?") == true, "\(advice ?? "nothing")")
+        let hint = NearestCommand.hint(Self.words(line), of: Watchboxctl.self)
+        #expect(hint?.contains("no command '\(written)") == true, "\(hint ?? "nothing")")
+        #expect(hint?.contains("Did you mean '\(meant)'?") == true, "\(hint ?? "nothing")")
     }
 
     @Test(arguments: [
         "camera show", "camera show --jsn", "qqqqqqqq", "camera qqqqqqqq", "health dsk", "help camra", "--jsn", "",
         "status statsu extra", "camera --verbose shwo",
     ])
-    func `where no command is mistyped the parser's own words stay`(line: String) {
-        #expect(NearestCommand.advice(Self.words(line), of: Watchboxctl.self) == nil)
+    func `where no command is mistyped the parser's own message stays`(line: String) {
+        #expect(NearestCommand.hint(Self.words(line), of: Watchboxctl.self) == nil)
     }
 
     @Test(arguments: [

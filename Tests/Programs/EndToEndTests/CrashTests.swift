@@ -17,7 +17,7 @@ extension EndToEndTests {
         {
             try await TestStage.run { stage in
                 var random = SeededGenerator(seed: seed)
-                // Each comes back to its port, which nobody may have taken meanwhile.
+                // Each comes back to its port, which must not be taken meanwhile.
                 var relay = try await stage.relay(port: FreePort.take())
                 var kas = try await stage.keyAccess(stream: "door", port: FreePort.take())
                 let url = "rtmp://127.0.0.1:\(relay.port)/live/door"

@@ -1,5 +1,5 @@
 import Testing
 
-/// The real programs and foreign peers, one test at a time: each starts processes of its own, and two cores are few.
+/// The real programs and third-party peers, one test at a time: each starts its own processes, and two cores are few.
 @Suite(.serialized, .timeLimit(.minutes(15)))
 enum EndToEndTests {}

@@ -54,7 +54,7 @@ extension EndToEndTests {
         }
 
         @Test(arguments: [("copy", "carries-everything"), ("live", "drops-metadata")])
-        func `relay test tells what nginx-rtmp does`(application: String, verdict: String) async throws {
+        func `relay test reports what nginx-rtmp does`(application: String, verdict: String) async throws {
             try await TestStage.run { stage in
                 let port = try await Self.nginx(stage)
                 let test = try stage.start(

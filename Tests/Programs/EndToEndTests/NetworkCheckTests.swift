@@ -76,7 +76,7 @@ extension EndToEndTests.Secure {
             }
         }
 
-        @Test func `an unencrypted relay is measured, its secret is not told`() async throws {
+        @Test func `an unencrypted relay is measured, its secret is not shown`() async throws {
             try await TestStage.run { stage in
                 let relay = try await stage.relay()
                 let report = try await Self.report(
@@ -98,7 +98,7 @@ extension EndToEndTests.Secure {
             }
         }
 
-        @Test func `nobody publishes where a camera may`() async throws {
+        @Test func `no one publishes where a camera may`() async throws {
             try await TestStage.run { stage in
                 let relay = try await stage.relay()
                 let report = try await Self.report(

@@ -106,8 +106,8 @@ extension EndToEndTests {
                 let noticed = try await stage.wait(for: camera, state: "waitingToReconnect", skipping: seen)
                 let seconds = Double(noticed.instant! - stopped) / 1e9
                 kill(relay.program.processIdentifier, SIGCONT)
-                // Judged is the cause, at whatever moment the relay stopped: it answered the first ping before we
-                // published, so that it is the pings that tell, and not TCP, which a stopped process leaves running.
+                // What counts is the cause, at whatever moment the relay stopped: it answered the first ping before we
+                // published, so that it is the pings that show it, and not TCP, which a stopped process leaves running.
                 // That this takes no more than 5 s is proven in virtual time (PublisherSessionTests, "a relay that
                 // freezes ..."): this machine may be four times as late.
                 print("a relay that stopped dead: noticed after \(seconds) s")

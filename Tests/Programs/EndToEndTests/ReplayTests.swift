@@ -29,8 +29,7 @@ extension EndToEndTests {
             var words: String
         }
 
-        @Test func `an old, a foreign, a shuffled and a cut-off stream are each noticed, named and told`() async throws
-        {
+        @Test func `old, mismatched, shuffled and cut-off streams are noticed, named and reported`() async throws {
             try await TestStage.run { stage in
                 let relay = try await stage.relay()
                 let kas = try await stage.keyAccess(stream: "door")

@@ -21,7 +21,7 @@ enum StoredStream {
         session.streamStarted(at: 0)
         var records: [FrameRecord] = []
         var now: UInt64 = 0
-        // rtmpdump is ended while it writes: the last tag may be torn.
+        // rtmpdump is ended while it writes: the last tag may be half-written.
         while let tag = try? reader.nextTag() {
             // A second apart, so that the limit on new headers does not bite.
             now += 1_000_000_000

@@ -54,7 +54,7 @@ final class TestStage {
     func startForeign(_ name: String, _ path: String, _ arguments: [String]) throws -> ChildProgram {
         let program = try ChildProgram(
             name: name, program: URL(filePath: path), arguments: arguments, log: file("\(name).log"),
-            patience: .seconds(3))
+            timeout: .seconds(3))
         running.append(program)
         return program
     }

@@ -60,7 +60,7 @@ import Testing
         }
     }
 
-    @Test func `an error says what, why and next, in the catalog's words where it has none of its own`() {
+    @Test func `an error says what, why and next, in the catalog's text where it has none of its own`() {
         let error = CodedError(.noSuchGeneration, "generation 12 is not kept")
         #expect(
             error.description

@@ -24,7 +24,7 @@ import Testing
                 == "cannot run: WB-2005 cannot open film.mp4: Permission denied. Next: Allow this user to read it.")
     }
 
-    @Test func `long words lose their end, and the next step stays`() throws {
+    @Test func `long texts lose their end, and the next step stays`() throws {
         let path = String(repeating: "ä", count: 4000)
         let line = CodedError(.sourceUnreadable, path, why: path, hint: "Check it").endLine
         #expect(line.utf8.count <= 512)
@@ -48,11 +48,11 @@ import Testing
         "cannot run: WB-8999 a code of nothing", "cannot run: WB-99999 x", "CANNOT RUN: WB-2005 x",
         "waits: cannot run: WB-2005 x", "cannot run: WB-2005 " + String(repeating: "x", count: 2000),
     ])
-    func `other words are no such line`(text: String) {
+    func `other text is not such a line`(text: String) {
         #expect(CodedError(endLine: text) == nil)
     }
 
-    @Test func `a stranger's line is bounded, and harmless on a terminal`() throws {
+    @Test func `an untrusted line is bounded, and harmless on a terminal`() throws {
         let read = try #require(
             CodedError(endLine: "cannot run: WB-2005 \u{1b}[2J" + String(repeating: "é", count: 480)))
         #expect(read.what.utf8.count <= 520)

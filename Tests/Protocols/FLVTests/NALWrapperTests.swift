@@ -45,7 +45,7 @@ import Testing
         }
     }
 
-    @Test func `a message of one size looks like both, and both are told`() {
+    @Test func `a message of one size looks like both, and both are reported`() {
         // 2^17 + 0x6506: the four bytes of the length and 65 read as IV and length of an item that ends where it ends.
         let itemCount = 0x26506 - 5
         var wrapper: [UInt8] = []
@@ -58,7 +58,7 @@ import Testing
     }
 
     @Test(arguments: UInt64(0)..<64)
-    func `any bytes are judged`(seed: UInt64) {
+    func `any bytes are classified`(seed: UInt64) {
         var random = SeededGenerator(seed: seed)
         for _ in 0..<200 {
             let count = Int.random(in: 0..<64, using: &random)

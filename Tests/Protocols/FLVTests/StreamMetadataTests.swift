@@ -93,7 +93,7 @@ import Wire
     }
 
     @Test(arguments: [Double.nan, .infinity, -.infinity, -1, 0, 0.5, 65536, 1e300, .leastNonzeroMagnitude])
-    func `numbers that are no sizes are left out`(number: Double) throws {
+    func `numbers that are not sizes are left out`(number: Double) throws {
         let body = AMF0.encode([
             .string("onMetaData"),
             .ecmaArray([

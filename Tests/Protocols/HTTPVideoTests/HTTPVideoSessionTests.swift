@@ -37,7 +37,7 @@ struct HTTPVideoSessionTests {
         actions.count { if case .frame = $0 { true } else { false } }
     }
 
-    @Test func `a request names path, host and what is wanted`() throws {
+    @Test func `a request names path, host and what is requested`() throws {
         var session = try session()
         let request = Self.text(session.connected(at: 0))
         #expect(request.hasPrefix("GET /stream?x=1 HTTP/1.1\r\nHost: cam:81\r\nUser-Agent: WatchBox\r\n"))
@@ -108,7 +108,7 @@ struct HTTPVideoSessionTests {
         #expect(session.ticked(at: 12 * Self.second) == [.failed(.session(.timeout(method: "GET")))])
     }
 
-    @Test func `an unchanged frame is told as such, and goes out once a second`() throws {
+    @Test func `an unchanged frame is reported as such, and goes out once a second`() throws {
         var session = try session()
         _ = session.connected(at: 0)
         var seen: [Bool] = []
@@ -201,7 +201,7 @@ struct HTTPVideoSessionTests {
         ("image/jpeg", "<html></html>", .noFrames(type: "", isPage: true)),
         ("image/jpeg", "", .noFrames(type: "an empty answer", isPage: false)),
     ])
-    func `what is not a frame is told as what it is`(type: String, body: String, failure: HTTPVideoFailure) throws {
+    func `what is not a frame is reported as what it is`(type: String, body: String, failure: HTTPVideoFailure) throws {
         var session = try session()
         _ = session.connected(at: 0)
         let head = Self.head(
@@ -210,7 +210,7 @@ struct HTTPVideoSessionTests {
     }
 
     @Test(arguments: ["X: y", "Content-Type: application/octet-stream", "Content-Type: video/x-motion-jpeg"])
-    func `without a type the first bytes tell`(header: String) throws {
+    func `without a type the first bytes decide`(header: String) throws {
         var session = try session()
         _ = session.connected(at: 0)
         let one = Self.head("200 OK", header, "Content-Length: \(Self.jpeg.count)") + Self.jpeg
@@ -284,7 +284,7 @@ struct HTTPVideoSessionTests {
     }
 
     @Test(arguments: [("http://cam/", false, false), ("http://cam/", true, true), ("https://cam/", false, true)])
-    func `Basic is sent only where nobody can read it, or where that is allowed`(
+    func `Basic is sent only where it cannot be read in transit, or where that is allowed`(
         url: String, isAllowed: Bool, isSent: Bool
     ) throws {
         var session = try session(url, user: "admin", allowsBasic: isAllowed)
@@ -354,7 +354,7 @@ struct HTTPVideoSessionTests {
 
     // MARK: - Cameras that change their ways
 
-    @Test func `a camera that goes over from frames to a stream, and back, is told as that`() throws {
+    @Test func `a camera that goes over from frames to a stream, and back, is reported as that`() throws {
         var session = try session("http://cam/x")
         _ = session.connected(at: 0)
         #expect(session.received(Self.counted(Self.jpeg)[...], at: 0).first == .playing(isPolled: true))
@@ -383,7 +383,7 @@ struct HTTPVideoSessionTests {
     }
 
     @Test(arguments: ["", "X: y", "Content-Type: application/octet-stream", "Content-Type: multipart/x-mixed-replace"])
-    func `an answer without a body is no answer to wait for`(header: String) throws {
+    func `an answer without a body is not an answer to wait for`(header: String) throws {
         var session = try session()
         _ = session.connected(at: 0)
         let head = Self.head("200 OK", "Content-Length: 0", header.isEmpty ? "Content-Type: image/jpeg" : header)
@@ -417,7 +417,7 @@ struct HTTPVideoSessionTests {
         #expect(session.facts.damaged == 4)
     }
 
-    @Test func `a single frame that is its two marks is none`() throws {
+    @Test func `a single frame that is only its two marks is ignored`() throws {
         var session = try session("http://cam/capture")
         _ = session.connected(at: 0)
         let actions = session.received(Self.counted([0xFF, 0xD8, 0xFF, 0xD9])[...], at: 0)

@@ -202,7 +202,7 @@ struct MultipartReaderTests {
         #expect(learned.damaged == 3)
     }
 
-    @Test func `frames of a few bytes are none, and end the stream`() throws {
+    @Test func `frames of a few bytes are ignored, and end the stream`() throws {
         let nothing = [UInt8]([0xFF, 0xD8, 0xFF, 0xD9])
         #expect(try Sample.read(nothing + nothing + Self.frames[0], boundary: "frame").frames == [Self.frames[0]])
         var reader = MultipartReader(boundary: "frame")
@@ -262,7 +262,7 @@ struct MultipartReaderTests {
     @Test func `frames that are all cut off end the stream, and one whole one goes on`() throws {
         let cut = Sample.cut(Sample.jpeg(1), to: 200)
         let many = [[UInt8]](repeating: cut, count: MultipartReader.maxBroken).flatMap { $0 }
-        // The next one's beginning tells that the last of them is cut off, too.
+        // The next one's beginning shows that the last of them is cut off, too.
         let whole = Sample.jpeg(2)
         let found = try Sample.read(many + whole + many + whole, boundary: nil)
         #expect(found.frames == [whole, whole])
@@ -279,7 +279,7 @@ struct MultipartReaderTests {
         func bytes(_ count: Int) -> [UInt8] {
             let size = count - 200
             let head = "--frame\r\nContent-Length: \(size)\r\n\r\n"
-            // Not what a frame goes on with: nothing but its length tells where this ends.
+            // Not what a frame goes on with: only its length says where this ends.
             var bytes = Array(head.utf8) + [0xFF, 0xD8, 0xFF, 0]
             var unit: [UInt8]
             switch self {
@@ -335,7 +335,7 @@ struct MultipartReaderTests {
         }
     }
 
-    @Test func `a frame without samples is none`() throws {
+    @Test func `a frame without samples is ignored`() throws {
         let stream = StreamSample()
         var hollow = Sample.jpeg(1)
         // Up to its scan, and then its end.
@@ -346,7 +346,7 @@ struct MultipartReaderTests {
         #expect(found.damaged == 2)
     }
 
-    @Test func `parts of another codec are told as that`() throws {
+    @Test func `parts of another codec are reported as that`() throws {
         var stream = StreamSample()
         stream.type = "video/x-h264"
         let bytes = stream.bytes((0..<40).map { _ in [UInt8](repeating: 0x41, count: 40_000) })

@@ -90,7 +90,7 @@ import Testing
         #expect(alice.text == "alice" && stranger.text == "https://b alice" && alice != stranger)
         #expect(alice.matches("alice") && alice.matches("local alice") && !alice.matches("https://b alice"))
         #expect(!stranger.matches("alice") && stranger.matches("https://b alice"))
-        // Nobody can name himself into another issuer.
+        // No one can name himself into another issuer.
         let forger = identity("local", "https://b alice")
         #expect(forger != stranger && !forger.matches("https://b alice"))
         #expect(identity("https://b https://c", "x") != identity("https://b", "https://c x"))

@@ -124,7 +124,7 @@ private func encode(_ value: some Encodable) throws -> String {
         #expect(try encode(permit) == #"{"kasWrappedKey":"AA==","keyAccessObjectId":"kao-0","status":"permit"}"#)
     }
 
-    @Test func `a foreign answer with obligations in its metadata is read`() throws {
+    @Test func `a third-party answer with obligations in its metadata is read`() throws {
         let response = try decode(
             RewrapResponse.self,
             #"{"responses":[{"results":[{"status":"permit","kasWrappedKey":"AA==","metadata":{"X-Required-Obligations":[]}}]}]}"#

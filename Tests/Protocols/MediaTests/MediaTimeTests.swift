@@ -34,7 +34,7 @@ import Testing
         #expect(MediaTime(nanoseconds: nanoseconds).milliseconds == milliseconds)
     }
 
-    /// 29.97 pictures per second for an hour: no drift, whatever the unit.
+    /// 29.97 frames per second for an hour: no drift, whatever the unit.
     @Test func `rounding does not add up`() {
         for frame in stride(from: Int64(0), to: 107_892, by: 101) {
             let time = MediaTime(ticks: frame * 1001, timescale: 30000)

@@ -26,11 +26,11 @@ struct RecoveryPointTests {
             // recovery_frame_cnt without its end, and without the flags behind it.
             [6, 6, 1, 0x00, 0x80], [6, 6, 1, 0x01, 0x80],
         ] as [[UInt8]])
-    func `what is none, or is cut, is none`(unit: [UInt8]) {
+    func `what is not one, or is cut, does not count`(unit: [UInt8]) {
         #expect(!VideoCodec.h264.holdsRecoveryPoint(unit[...]))
     }
 
-    @Test func `a broken link is none, nor is what comes right after more than ten seconds`() {
+    @Test func `a broken link is not one, nor is what comes right after more than ten seconds`() {
         // recovery_frame_cnt 0, exact_match_flag 1, broken_link_flag 1.
         #expect(!VideoCodec.h264.holdsRecoveryPoint([6, 6, 1, 0xE4, 0x80]))
         #expect(!VideoCodec.hevc.holdsRecoveryPoint([39 << 1, 1, 6, 1, 0xE4, 0x80]))

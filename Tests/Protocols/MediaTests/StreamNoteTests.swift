@@ -69,7 +69,7 @@ import Testing
         }
     }
 
-    @Test func `what is not a picture takes no note`() {
+    @Test func `what is not a picture is given no note`() {
         for bytes: [UInt8] in [[], [1], [0, 0, 0, 9, 0x65], [0, 0, 0, 2, 0x67, 1], [0, 0, 0, 0, 0x65, 1]] {
             #expect(Self.notes[0].inserted(intoVideo: bytes, codec: .h264) == nil)
             var copy = bytes
@@ -90,7 +90,7 @@ import Testing
         }
     }
 
-    @Test func `audio of error resilient objects takes none`() {
+    @Test func `audio of error resilient objects is given none`() {
         func format(_ config: [UInt8]) -> AudioFormat {
             AudioFormat(codec: .aac, sampleRate: 48000, channels: 2, audioSpecificConfig: config)
         }
@@ -109,7 +109,7 @@ import Testing
         #expect(StreamNote(body: later[...]) == Self.notes[3])
     }
 
-    @Test func `a time that no clock shows is none`() {
+    @Test func `a time that no clock shows becomes unset`() {
         for bits in [UInt64.max, 1 << 63, 1 << 62] {
             var body = StreamNote(time: .system(1)).encoded()
             for index in 0..<8 { body[18 + index] = UInt8(truncatingIfNeeded: bits >> UInt64(56 - 8 * index)) }
@@ -141,7 +141,7 @@ import Testing
     }
 }
 
-/// Notes that nobody takes out: what a viewer that knows nothing of them gives to its decoder.
+/// Notes that are never taken out: what a viewer that knows nothing of them gives to its decoder.
 @Suite(
     .enabled(if: FileManager.default.isExecutableFile(atPath: FFmpeg.path), "needs Debian's ffmpeg"),
     .timeLimit(.minutes(15)))
@@ -155,7 +155,7 @@ struct NotesAndDecodersTests {
         (.h264, ["-c:v", "libx264", "-profile:v", "baseline", "-x264-params", "aud=1:slices=3"], "h264"),
         (.hevc, ["-c:v", "libx265", "-x265-params", "aud=1:log-level=none"], "hevc"),
     ])
-    func `pictures with notes decode to the same pictures`(codec: VideoCodec, encoder: [String], form: String) throws {
+    func `pictures with notes decode to the same frames`(codec: VideoCodec, encoder: [String], form: String) throws {
         let plain = try FFmpeg.run(
             ["-f", "lavfi", "-i", "testsrc2=size=128x96:rate=25:duration=1.6", "-g", "10"] + encoder
                 + ["-f", form, "-"])

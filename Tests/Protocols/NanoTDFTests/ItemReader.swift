@@ -194,7 +194,7 @@ struct ItemReader: Sendable {
         throw .authenticationFailed
     }
 
-    /// The JSON of the policy: that of a plaintext policy as it stands, that of an encrypted one if it authenticates
+    /// The JSON of the policy: a plaintext policy unchanged, that of an encrypted one if it authenticates
     /// under this key and a nonce of twelve zero bytes.
     /// - Throws: `.unsupported(.policyType(…))` for types 0 and 3, `.authenticationFailed`.
     func policy(of header: NanoTDFHeader) throws(NanoTDFError) -> [UInt8] {

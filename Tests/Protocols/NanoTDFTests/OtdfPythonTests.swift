@@ -5,7 +5,7 @@ import NanoTDFCryptography
 import Testing
 import Wire
 
-/// PyPI's otdf-python judges what we seal, and we open what it makes.
+/// PyPI's otdf-python checks what we seal, and we open what it makes.
 @Suite(
     .enabled(
         if: OtdfPython.interpreter != nil,

@@ -70,7 +70,7 @@ import Testing
         }
     }
 
-    /// A relay that plays again sends the group of pictures that runs once more: that is no other order.
+    /// A relay that plays again sends the group of pictures that runs once more: that is not another order.
     @Test func `what a relay repeats on a new connection is repeated, not disordered`() {
         var window = ReplayWindow(expectsFirst: false)
         _ = window.arrived(100, .video)

@@ -8,7 +8,7 @@ import Testing
 private let millisecond: UInt64 = 1_000_000
 private let oneSecond: UInt64 = 1_000_000_000
 
-/// One viewer of one station, with the dialogue in few words.
+/// One viewer of one station, with the dialogue in short form.
 private struct Viewer: ~Copyable {
     let station: Station
     var opener: StreamOpener<String>
@@ -388,7 +388,7 @@ private struct Viewer: ~Copyable {
         #expect(viewer.open(try next.sealed([1])) == "opened")
     }
 
-    @Test func `a key nobody asked for is ignored`() throws {
+    @Test func `an unrequested key is ignored`() throws {
         var viewer = try Viewer()
         let sealer = try viewer.station.collection()
         #expect(try viewer.giveKey(sealer).isEmpty)
@@ -507,7 +507,7 @@ private struct Viewer: ~Copyable {
         }
     }
 
-    @Test func `a key that is not wanted is not asked for again`() throws {
+    @Test func `a key that was discarded is not requested again`() throws {
         var viewer = try Viewer()
         let sealer = try viewer.station.collection()
         _ = viewer.announce(sealer)

@@ -49,7 +49,7 @@ struct AddressTests {
         "http://" + String(repeating: "a", count: 3000), "http://192.0.2.9/" + String(repeating: "a", count: 500),
         "rtsp://192.0.2.9/" + String(repeating: "a", count: 500), "/" + String(repeating: "a", count: 500),
     ])
-    func `what is not an address is none`(_ given: String) throws {
+    func `what is not an address is rejected`(_ given: String) throws {
         let repair = try repair("http://192.0.2.9/onvif/device_service")
         #expect(repair.service(given) == nil)
         #expect(repair.stream(given) == nil)
@@ -94,7 +94,7 @@ struct AddressTests {
         "", "urn:uuid:", "urn:uuid:00000000-0000-0000-0000-000000000000", "fe80::1", "camera", "urn:uuid:\u{7}",
         String(repeating: "a:", count: 200),
     ])
-    func `what tells no device apart is not an endpoint`(_ text: String) {
+    func `what does not distinguish devices is not an endpoint`(_ text: String) {
         #expect(DeviceIdentity.normalizedEndpoint(text) == nil)
     }
 

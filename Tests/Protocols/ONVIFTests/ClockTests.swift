@@ -42,7 +42,7 @@ struct ClockTests {
         "2026-11-22T03:45:00.Z",
         "2026-11-22T03:45:00+1:00", "2026-11-22 03:45:00Z", "-026-11-22T03:45:00Z", "2026-11-22T03:45:00Zulu",
     ])
-    func `what is not a date is none`(_ text: String) {
+    func `what is not a date is rejected`(_ text: String) {
         #expect(TimeText.dateTime(text) == nil)
     }
 
@@ -54,7 +54,7 @@ struct ClockTests {
     }
 
     @Test(arguments: ["", "now", "Sun, 06 Nov", "Sun, 32 Nov 1994 08:49:37 GMT", "a b c d e f", "1 2 3 4:5:6 7"])
-    func `what is not a date of HTTP is none`(_ text: String) {
+    func `what is not a date of HTTP is rejected`(_ text: String) {
         #expect(TimeText.httpDate(text) == nil)
     }
 
@@ -84,7 +84,7 @@ struct ClockTests {
         "<+1",
         "CET-1CEST,M3.6.0,M10.5.0", "CET-1CEST,J0,J1", "CET-1CEST,M3.5.0,M10.5.0/200", "UTC0UTC0,,",
     ])
-    func `what is no time zone is none`(_ zone: String) {
+    func `what is not a time zone is rejected`(_ zone: String) {
         #expect(POSIXTimeZone(zone) == nil)
     }
 

@@ -15,7 +15,7 @@ import Testing
     }
 
     @Test(arguments: ["SN\u{202E}42", "SN\u{200F}42", "SN\u{9B}42", "SN\u{1B}42"])
-    func `what steers a terminal or turns a text identifies nothing`(text: String) {
+    func `what steers a terminal or changes a text's direction identifies nothing`(text: String) {
         #expect(DeviceIdentity(endpoint: "urn:uuid:\(text)", serial: text).isEmpty)
     }
 
@@ -35,19 +35,19 @@ import Testing
     }
 
     @Test func `a MAC address at the end of an endpoint counts, for either side`() {
-        let told = DeviceIdentity(endpoint: Self.endpoint)
-        #expect(DeviceIdentity(mac: "44:a6:42:11:22:33").trait(sharedWith: told) == .mac)
-        #expect(told.trait(sharedWith: DeviceIdentity(mac: "44-A6-42-11-22-33")) == .mac)
+        let reported = DeviceIdentity(endpoint: Self.endpoint)
+        #expect(DeviceIdentity(mac: "44:a6:42:11:22:33").trait(sharedWith: reported) == .mac)
+        #expect(reported.trait(sharedWith: DeviceIdentity(mac: "44-A6-42-11-22-33")) == .mac)
         // After a reset the first half of it is another one.
         let reset = DeviceIdentity(endpoint: "urn:uuid:00000000-0000-1000-8000-44a642112233")
-        #expect(told.trait(sharedWith: reset) == .mac)
+        #expect(reported.trait(sharedWith: reset) == .mac)
     }
 
     @Test(arguments: [
         "urn:uuid:5f5a69c2-e0ae-504f-829b-000000000000", "urn:uuid:5f5a69c2-e0ae-504f-829b-ffffffffffff",
         "urn:uuid:5f5a69c2-e0ae-504f-829b-45a642112233", "urn:uuid:short-44a642112233", "http://44a642112233", "",
     ])
-    func `what is not a device's own address is none`(endpoint: String) {
+    func `what is not a device's own address is rejected`(endpoint: String) {
         #expect(DeviceIdentity.mac(inEndpoint: endpoint) == nil)
     }
 }

@@ -54,7 +54,7 @@ struct PullPointDialogueTests {
         }
     }
 
-    @Test func `an end that is told in whole seconds comes nearer all the same`() throws {
+    @Test func `an end that is given in whole seconds comes nearer all the same`() throws {
         var dialogue = PullPointDialogue()
         dialogue.created(try subscription(seconds: 4), at: 0)
         var now: UInt64 = 0
@@ -112,7 +112,7 @@ struct PullPointDialogueTests {
         #expect(dialogue.next(at: now + 31 * Self.second).time == now + 32 * Self.second)
     }
 
-    @Test func `a device that refuses a lifetime in seconds is told the end, and neither in a storm`() {
+    @Test func `a device that refuses a lifetime in seconds is given the end, and neither in a storm`() {
         var dialogue = PullPointDialogue()
         dialogue.createFailed(.refused, at: 0)
         #expect(dialogue.next(at: 0) == PullPointDialogue.Step(action: .create(.absolute), time: 0))
@@ -138,7 +138,7 @@ struct PullPointDialogueTests {
         #expect(dialogue.next(at: renewal) == PullPointDialogue.Step(action: .create(.relative), time: renewal))
     }
 
-    @Test func `only who says at the very first that there are no events is left in peace`() throws {
+    @Test func `only who says at the very first that there are no events is left alone`() throws {
         var never = PullPointDialogue()
         never.createFailed(.notSupported, at: 0)
         #expect(never.next(at: 0).action == .finish)

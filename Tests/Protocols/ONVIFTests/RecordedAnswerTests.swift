@@ -60,11 +60,11 @@ struct RecordedAnswerTests {
         ("tns1:RuleEngine/TamperDetector/Tamper", "tamper"), ("tns1:Device/Trigger/Relay", "Relay"),
         ("tns1:RuleEngine/MyRuleDetector/Visitor", "Visitor"),
     ])
-    func `topics of many makers, in the same words`(topic: String, kind: String) {
+    func `topics of many makers, with the same meaning`(topic: String, kind: String) {
         #expect(EventNotification.kind(ofTopic: topic) == kind)
     }
 
-    @Test func `where an event comes from is told by what says most`() {
+    @Test func `the most specific name says where an event comes from`() {
         func name(_ source: [String: String]) -> String? {
             EventNotification(topic: "t", kind: "motion", source: source).sourceName
         }

@@ -23,7 +23,7 @@ struct WSDiscoveryAddressTests {
         "http://a b/", "http://a\u{1B}[2J/", "http://kücheñ/", "http://a/\"><script>", "http://a\\b/",
         "http://" + String(repeating: "a", count: 600) + "/",
     ])
-    func `what is no such URL is none`(text: String) {
+    func `what is not such a URL is rejected`(text: String) {
         #expect(DiscoveryAddress(text) == nil)
     }
 
@@ -33,12 +33,12 @@ struct WSDiscoveryAddressTests {
         #expect(DiscoveryAddress("https://10.0.0.5/onvif/x?a=1")?.source == "onvif://10.0.0.5:443/onvif/x")
         #expect(DiscoveryAddress("http://[fe80::1%25eth0]/onvif/device_service")?.source == "onvif://[fe80::1%25eth0]")
         #expect(DiscoveryAddress("https://10.0.0.5:8443/onvif/device_service")?.source == "onvif://10.0.0.5:8443")
-        // Nobody would look for TLS there without being told the port.
+        // No one would look for TLS there without knowing the port.
         #expect(DiscoveryAddress("https://10.0.0.5:80/onvif/device_service")?.source == "onvif://10.0.0.5:80")
     }
 
     @Test(arguments: [
-        // Nobody's addresses mean the device itself.
+        // Unspecified addresses mean the device itself.
         ("http://0.0.0.0:8080/onvif/device_service", ["http://10.0.0.5:8080/onvif/device_service"]),
         ("http://127.0.0.1/o", ["http://10.0.0.5/o"]),
         ("http://localhost/o", ["http://10.0.0.5/o"]),
@@ -62,7 +62,7 @@ struct WSDiscoveryAddressTests {
         ("http://[::ffff:203.0.113.9]/o http://[::fd00:1]/o", ["http://10.0.0.5/o"]),
         ("http://012.0.0.9/o http://10.0.0.010/o", ["http://10.0.0.5/o"]),
         ("http://3405803785/o http://0xcb.0.0x71.9/o http://10.1/o http://10.0.0.9./o", ["http://10.0.0.5/o"]),
-        // Each once, and what is none not at all.
+        // Each once, and what is not an address not at all.
         ("  http://10.0.0.5/o\n\thttp://10.0.0.5/o rubbish http://a:b@10.0.0.5/ ", ["http://10.0.0.5/o"]),
         ("", []), ("rubbish", []),
     ])

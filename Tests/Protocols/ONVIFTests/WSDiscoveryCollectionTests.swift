@@ -40,7 +40,7 @@ struct WSDiscoveryCollectionTests {
         #expect(entry.sources == ["fe80::9%eth1", "10.0.0.5"])
     }
 
-    @Test func `the newest message counts, and silence is no news`() {
+    @Test func `the newest message counts, and silence is not news`() {
         var collection = DiscoveryCollection()
         let addresses = ["http://10.0.0.5/o"]
         collection.add(
@@ -55,7 +55,7 @@ struct WSDiscoveryCollectionTests {
         #expect(collection.entries.first?.target.metadataVersion == 6)
     }
 
-    @Test func `without an endpoint the address tells devices apart`() {
+    @Test func `without an endpoint the address distinguishes devices`() {
         var collection = DiscoveryCollection()
         collection.add(target(nil, ["http://10.0.0.5/o"], source: "10.0.0.5"), network: "e")
         collection.add(target(nil, ["http://10.0.0.6/o"], source: "10.0.0.6"), network: "e")

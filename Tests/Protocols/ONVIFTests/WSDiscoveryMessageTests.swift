@@ -39,7 +39,7 @@ struct WSDiscoveryMessageTests {
         )
     }
 
-    @Test func `a probe of another program is no answer`() throws {
+    @Test func `a probe of another program is not an answer`() throws {
         let probe = DiscoveryProbe.message(messageID: "1", types: .any)
         let message = try DiscoveryMessage.parse(try XMLReader.parse(probe[...]), source: "192.168.1.9")
         #expect(message.content == .other(action: "Probe"))
@@ -78,7 +78,7 @@ struct WSDiscoveryMessageTests {
         #expect(target.manufacturer == "ACME")
     }
 
-    @Test func `long texts and lists are cut`() throws {
+    @Test func `long strings and lists are cut`() throws {
         let long = String(repeating: "a", count: 500)
         let scopes = "onvif://www.onvif.org/name/\(long) " + String(repeating: "onvif://www.onvif.org/x ", count: 200)
         let target = try #require(
@@ -94,7 +94,7 @@ struct WSDiscoveryMessageTests {
         #expect(target.metadataVersion == 0)
     }
 
-    @Test func `printers and computers are no cameras, though they have the type Device`() throws {
+    @Test func `printers and computers are not cameras, though they have the type Device`() throws {
         func isCamera(_ types: String, _ scopes: String, _ addresses: String) throws -> Bool {
             let message = Messages.matches(Messages.target(types: types, scopes: scopes, addresses: addresses))
             return try #require(try Messages.targets(message).first).isCamera
@@ -130,7 +130,7 @@ struct WSDiscoveryMessageTests {
         }
     }
 
-    @Test(arguments: [1, 2, 3]) func `any words in any place are a value`(seed: UInt64) throws {
+    @Test(arguments: [1, 2, 3]) func `any strings in any place are a value`(seed: UInt64) throws {
         var random = SeededGenerator(seed: seed)
         let words = [
             "http://", "https://[", "]", ":", "0", "65536", "%25", "%", "fe80::", "@", "/", "onvif", "?", " ",

@@ -221,7 +221,7 @@ struct ChunkReaderTests {
         #expect(throws: RTMPError.self) { try read(Chunks.absolute(time: 0, length: 0) + bytes) }
     }
 
-    @Test func `small frames and acknowledgements are no flood`() throws {
+    @Test func `small frames and acknowledgements are not a flood`() throws {
         // Silent AAC is 8 bytes per message; a viewer of weeks sends acknowledgements only.
         let silence = Chunks.absolute(4, time: 0, length: 8, type: 8) + body(8)
         let acknowledgement = Chunks.control(3, Chunks.u32(1))

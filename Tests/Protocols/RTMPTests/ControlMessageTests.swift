@@ -47,7 +47,7 @@ struct ControlMessageTests {
     }
 
     @Test(arguments: [UInt8(0), 7, 8, 9, 18, 20, 22, 255])
-    func `other types are no control messages`(type: UInt8) throws {
+    func `other types are not control messages`(type: UInt8) throws {
         #expect(try ControlMessage.parse(RTMPMessage(type: MessageType(rawValue: type), payload: [])) == nil)
     }
 }

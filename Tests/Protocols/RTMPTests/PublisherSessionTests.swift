@@ -186,7 +186,7 @@ struct PublisherSessionTests {
     }
 
     @Test(arguments: [AMF0Value.null, .string("1"), .number(-1), .number(1.5), .number(.nan), .number(1e300)])
-    func `a stream id that is none is refused`(value: AMF0Value) throws {
+    func `an invalid stream id is refused`(value: AMF0Value) throws {
         var dialogue = try Dialogue()
         dialogue.advance(to: .createStream)
         #expect(
@@ -414,7 +414,7 @@ struct PublisherSessionTests {
         #expect(dialogue.session.peerHalfClosed(at: 0) == [.closed(.peerClosed(phase))])
     }
 
-    @Test func `bytes that are no RTMP end the session`() throws {
+    @Test func `bytes that are not RTMP end the session`() throws {
         var dialogue = try Dialogue()
         dialogue.advance(to: .connect)
         #expect(
@@ -563,7 +563,7 @@ struct PublisherSessionTests {
     }
 
     /// The driver's looks fall anywhere between its two last ones; TCP goes on taking every byte, as the kernel of a
-    /// stopped process does for 7.5 s at 60 kbit/s: only the pings can tell.
+    /// stopped process does for 7.5 s at 60 kbit/s: only the pings can show it.
     @Test(arguments: UInt64(0)..<10, [true, false])
     func `a relay that freezes as soon as it has said Publish Start is noticed by its pings within 5 s`(
         phase: UInt64, mediaFlows: Bool

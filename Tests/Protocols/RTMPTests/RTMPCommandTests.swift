@@ -29,7 +29,7 @@ struct RTMPCommandTests {
         #expect(try RTMPCommand.parse(RTMPMessage(type: .commandAMF3, payload: command.encoded())) == command)
     }
 
-    @Test func `other messages are no commands`() throws {
+    @Test func `other messages are not commands`() throws {
         #expect(try RTMPCommand.parse(RTMPMessage(type: .dataAMF0, payload: [])) == nil)
     }
 
@@ -41,7 +41,7 @@ struct RTMPCommandTests {
     }
 
     @Test(arguments: [[AMF0Value.string("onFCPublish")], [.string("onFCPublish"), .null, .null]])
-    func `a missing transaction is none`(values: [AMF0Value]) throws {
+    func `a missing transaction is nil`(values: [AMF0Value]) throws {
         let message = RTMPMessage(type: .commandAMF0, payload: AMF0.encode(values))
         #expect(try RTMPCommand.parse(message) == RTMPCommand("onFCPublish"))
     }

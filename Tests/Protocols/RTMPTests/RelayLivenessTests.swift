@@ -62,7 +62,7 @@ struct RelayLivenessTests {
         #expect(liveness.verdict(at: 6 * second + second / 2) == .pingUnanswered(nanoseconds: 9 * second / 2))
     }
 
-    @Test func `without word of TCP only 8 s count`() {
+    @Test func `without data from TCP only 8 s count`() {
         var liveness = answering()
         liveness.mediaWritten()
         _ = liveness.duePing(at: 2 * second)
@@ -85,7 +85,7 @@ struct RelayLivenessTests {
         #expect(liveness.verdict(at: 16 * second) == nil)
     }
 
-    @Test func `a relay that never answers is judged by TCP alone`() {
+    @Test func `a relay that never answers is assessed by TCP alone`() {
         var liveness = RelayLiveness(rules: rules)
         #expect(liveness.duePing(at: 0) == 1)
         liveness.bytesWritten(at: 0)
@@ -115,7 +115,7 @@ struct RelayLivenessTests {
         #expect(liveness.verdict(at: 20 * second) == nil)
     }
 
-    @Test func `foreign values are no answers`() {
+    @Test func `unknown values are not answers`() {
         var liveness = RelayLiveness(rules: rules)
         _ = liveness.duePing(at: 0)
         #expect(liveness.pingAnswered(77, at: 1) == nil)

@@ -403,11 +403,11 @@ struct ServerSessionTests {
     }
 
     @Test func `of the pings in one read the last is answered, before and after authentication`() {
-        var stranger = Dialogue()
-        stranger.shakeHands()
+        var unauthenticated = Dialogue()
+        unauthenticated.shakeHands()
         var publisher = Dialogue()
         publisher.publish()
-        for var dialogue in [stranger, publisher] {
+        for var dialogue in [unauthenticated, publisher] {
             var bytes: [UInt8] = []
             for value in UInt32(1)...1000 { bytes += dialogue.peer.control(.userControl(.pingRequest(value))) }
             #expect(dialogue.hears(bytes).said == ["userControl(RTMP.UserControlEvent.pingResponse(1000))"])
@@ -466,18 +466,18 @@ struct ServerSessionTests {
         let half = Array(Chunks.absolute(time: 0, length: 1000, type: 20, stream: 0) + body(100))
         var player = Dialogue()
         player.play()
-        var stranger = Dialogue { $0.requestDeadline = 60 * second }
-        stranger.shakeHands()
+        var unauthenticated = Dialogue { $0.requestDeadline = 60 * second }
+        unauthenticated.shakeHands()
         var publisher = Dialogue()
         publisher.publish()
         #expect(player.hears(half, at: second).rest.isEmpty)
-        #expect(stranger.hears(half, at: second).rest.isEmpty)
+        #expect(unauthenticated.hears(half, at: second).rest.isEmpty)
         #expect(publisher.hears(half, at: second).rest.isEmpty)
         // More of it, or of others beside it, buys no time.
         #expect(player.hears(player.peer.control(.acknowledgement(1)), at: 10 * second).rest.isEmpty)
         #expect(player.session.timePassed(at: 11 * second - 1).isEmpty)
         #expect(player.session.timePassed(at: 11 * second) == [.playerFinished, .closed(.timedOut(.streaming))])
-        #expect(stranger.session.timePassed(at: 11 * second) == [.closed(.timedOut(.connect))])
+        #expect(unauthenticated.session.timePassed(at: 11 * second) == [.closed(.timedOut(.connect))])
         #expect(publisher.session.timePassed(at: 11 * second).isEmpty)
     }
 

@@ -4,7 +4,7 @@ import Testing
 
 struct StrangerMemoryTests {
     /// The attack: as many chunk streams as may be, each with the beginning of a message that never ends.
-    @Test(arguments: [ChunkLimits.stranger, .player], [16, 100, 2000])
+    @Test(arguments: [ChunkLimits.unauthenticated, .player], [16, 100, 2000])
     func `unfinished messages hold at most 64 KiB, however they are cut`(limits: ChunkLimits, size: Int) {
         let length = limits.messageLength
         var bytes: [UInt8] = [2, 0, 0, 0, 0, 0, 4, 1, 0, 0, 0, 0, 0, 0, UInt8(size >> 8), UInt8(size & 255)]
@@ -39,7 +39,7 @@ struct StrangerMemoryTests {
     }
 
     @Test func `what was sent of a message is held, and hardly more`() throws {
-        var reader = ChunkReader(limits: .stranger)
+        var reader = ChunkReader(limits: .unauthenticated)
         let header: [UInt8] = [3, 0, 0, 0, 0, 0x40, 0, 20, 0, 0, 0, 0]
         reader.append((header + [UInt8](repeating: 65, count: 100))[...])
         #expect(try reader.next() == nil)

@@ -10,7 +10,7 @@ struct ArrivalTimesTests {
         var arrival: UInt64
     }
 
-    /// Pictures every 40 ms, 0 to 20 ms late.
+    /// Frames every 40 ms, 0 to 20 ms late.
     private func sent(_ count: Int, timestamp: (Int) -> UInt32) -> [Sent] {
         var random = SeededGenerator(seed: 3)
         return (0..<count).map { index in
@@ -37,7 +37,7 @@ struct ArrivalTimesTests {
     }
 
     @Test(arguments: [0, 1, 360, 36000] as [UInt32])
-    func `whatever a time stamp says, a picture stands at its arrival, evened out`(ticks: UInt32) throws {
+    func `whatever a time stamp says, a frame is placed at its arrival, evened out`(ticks: UInt32) throws {
         let sent = sent(5000) { UInt32($0) &* ticks }
         let (clock, placements) = try place(sent, .arrival)
         #expect(clock.basis == .arrival)
@@ -89,7 +89,7 @@ struct ArrivalTimesTests {
     }
 
     @Test(arguments: [StreamClock.Policy.arrival, .auto])
-    func `pictures out of presentation order keep theirs`(policy: StreamClock.Policy) throws {
+    func `frames out of presentation order keep theirs`(policy: StreamClock.Policy) throws {
         // I, P, B, B, P, B, B …: by the camera's clock at half the rate.
         let order = (0..<3000).map { $0 == 0 ? 0 : $0 % 3 == 1 ? $0 + 2 : $0 - 1 }
         var random = SeededGenerator(seed: 5)
@@ -101,7 +101,7 @@ struct ArrivalTimesTests {
         }
         let (clock, placements) = try place(sent, policy)
         #expect(clock.timelines == 0)
-        // Behind the first pictures, whose order had to be learned.
+        // Behind the first frames, whose order had to be learned.
         let shown = zip(order, placements).dropFirst(10).sorted { $0.0 < $1.0 }.map(\.1.presentationTime)
         #expect(zip(shown, shown.dropFirst()).allSatisfy { $0 < $1 })
         #expect(lateness(sent, placements).allSatisfy { (-400_000_000...500_000_000).contains($0) })

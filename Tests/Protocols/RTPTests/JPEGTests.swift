@@ -55,7 +55,7 @@ struct JPEGTests {
         0xFF, 0xC0, 0, 17, 8, 0x07, 0x98, 0x0A, 0x20, 3, 1, 0x22, 0, 2, 0x11, 1, 3, 0x11, 1,
     ]
 
-    @Test func `a picture above 2040 pixels has the size of its extension, or of the description`() throws {
+    @Test func `an image above 2040 pixels has the size of its extension, or of the description`() throws {
         let size: [UInt8] = [8, 0x07, 0x98, 0x0A, 0x20, 3, 1, 0x22, 0, 2, 0x11, 1, 3, 0x11, 1]
         let payload = header(width: 0, height: 0) + [1, 2, 3]
         for words in [Self.frameHeader, [0xFF, 0xDD, 0, 4, 0, 7] + Self.frameHeader] {
@@ -76,7 +76,7 @@ struct JPEGTests {
         #expect(segment(0xC0, of: try #require(small.first?.data)).first?.prefix(5) == [8, 0, 24, 0, 32])
     }
 
-    @Test func `an extension without a whole frame header gives no picture and no trap`() {
+    @Test func `an extension without a whole frame header gives no image and no trap`() {
         let payload = header(width: 0, height: 0) + [1, 2, 3]
         // Two bytes less, and what fills the extension up to whole words stands for them.
         for count in 0..<Self.frameHeader.count - 2 {
@@ -136,7 +136,7 @@ struct JPEGTests {
         #expect(track.received(sender.packet(header(quality: 255) + [0, 0, 0, 0] + [1], marker: true)).isEmpty)
     }
 
-    @Test func `a part that is missing costs the picture`() {
+    @Test func `a part that is missing costs the image`() {
         var sender = Sender(payloadType: 26)
         var track = track()
         #expect(track.received(sender.packet(header() + [1, 2])).isEmpty)
@@ -149,7 +149,7 @@ struct JPEGTests {
         #expect(track.received(sender.packet(header(offset: 2) + [3], marker: true)).count == 1)
     }
 
-    @Test func `without a marker the next picture ends it`() {
+    @Test func `without a marker the next image ends it`() {
         var sender = Sender(payloadType: 26)
         var track = track()
         #expect(track.received(sender.packet(header() + [1, 2])).isEmpty)

@@ -34,20 +34,20 @@ struct NarrowLineTests {
     ) {
         var video = video()
         let way = Self.narrow(dip.share, for: dip.seconds, after: after)
-        var isTold = false
+        var isReported = false
         for moment in stride(from: 0.2, through: 60 + 3 * dip.seconds + 20, by: 0.2) {
             video.run(to: moment, rate: { _ in 1 }, way: way)
-            isTold = isTold || video.clock.basis != .camera
+            isReported = isReported || video.clock.basis != .camera
         }
         video.forget()
         video.run(to: 300, rate: { _ in 1 }, way: way)
-        #expect(video.clock.basis == .camera && !isTold)
+        #expect(video.clock.basis == .camera && !isReported)
         #expect(video.leastStep > 0.999 && video.mostStep < 1.001, "steps of \(video.leastStep) to \(video.mostStep)")
         #expect(video.latest < 0.06 && video.earliest < 0.06, "\(video.latest) s late, \(video.earliest) s early")
         #expect(video.clock.timelines == 0)
     }
 
-    @Test func `a clock that was no measure of time and then runs right is believed again`() {
+    @Test func `a clock that did not measure time and then runs right is believed again`() {
         var video = video()
         video.run(to: 20) { _ in 1 }
         // Its time stamps stand nearly still.
@@ -85,12 +85,12 @@ struct NarrowLineTests {
         var video = video()
         let way = Self.slow(latency, rising: ramp.rising, holding: ramp.holding, falling: 1)
         let over = 60 + ramp.rising + ramp.holding + 1
-        var isTold = false
+        var isReported = false
         for moment in stride(from: 0.2, through: over + 4, by: 0.2) {
             video.run(to: moment, rate: { _ in 1 }, way: way)
-            isTold = isTold || video.clock.basis != .camera
+            isReported = isReported || video.clock.basis != .camera
         }
-        #expect(!isTold && video.hasOrder && video.clock.timelines == 0)
+        #expect(!isReported && video.hasOrder && video.clock.timelines == 0)
         video.forget()
         video.run(to: over + 240, rate: { _ in 1 }, way: way)
         #expect(video.leastStep > 0.999 && video.mostStep < 1.001, "steps of \(video.leastStep) to \(video.mostStep)")
@@ -118,7 +118,7 @@ struct NarrowLineTests {
     }
 
     @Test(arguments: [0.5, 0.84, 1, 1.25])
-    func `pictures out of order at a wrong rate`(rate: Double) {
+    func `frames out of order at a wrong rate`(rate: Double) {
         var video = WrongClock(clockRate: 90000, perSecond: perSecond, hasB: true)
         video.run(to: 20) { _ in rate }
         #expect(video.latest < 0.5 && video.earliest < 0.5, "\(video.latest) s late, \(video.earliest) s early")
@@ -131,7 +131,7 @@ struct NarrowLineTests {
     }
 
     @Test(arguments: [(0.15, 3), (0.5, 0.5), (0.5, 6)] as [(Double, Double)])
-    func `pictures out of order keep theirs behind a narrow line`(dip: (share: Double, seconds: Double)) {
+    func `frames out of order keep theirs behind a narrow line`(dip: (share: Double, seconds: Double)) {
         var video = WrongClock(clockRate: 90000, perSecond: perSecond, hasB: true)
         let way = Self.narrow(dip.share, for: dip.seconds, after: 2)
         video.run(to: 10, rate: { _ in 1 }, way: way)
@@ -142,12 +142,12 @@ struct NarrowLineTests {
         #expect(video.inversions == 0 && video.hasOrder && video.clock.timelines == 0)
         video.forget()
         video.run(to: 400, rate: { _ in 1 }, way: way)
-        // A B picture comes 120 ms later than it would have to, beside the P picture before it.
+        // A B picture comes 120 ms later than needed, together with the P picture before it.
         #expect(video.crowded == 0 && video.latest < 0.16 && video.earliest < 0.16)
     }
 
     @Test(arguments: [0.5, 1.5])
-    func `a line that is narrow every half minute is never told as a wrong clock`(seconds: Double) {
+    func `a line that is narrow every half minute is never reported as a wrong clock`(seconds: Double) {
         var video = video()
         for moment in stride(from: 0.2, through: 900, by: 0.2) {
             video.run(to: moment) { _ in
@@ -161,7 +161,7 @@ struct NarrowLineTests {
         #expect(video.hasOrder && video.clock.timelines == 0)
     }
 
-    @Test func `pictures out of order keep theirs, and their distance, when time stamps nearly stand still`() {
+    @Test func `frames out of order keep theirs, and their distance, when time stamps nearly stand still`() {
         var video = WrongClock(clockRate: 90000, perSecond: perSecond, hasB: true)
         video.run(to: 20) { _ in 1 }
         video.run(to: 28) { _ in 0.15 }

@@ -2,11 +2,11 @@ import Media
 import RTP
 import Testing
 
-/// What is kept of a stream's parameter sets, and when its format is told again.
+/// What is kept of a stream's parameter sets, and when its format is reported again.
 struct ParameterSetTests {
     private static let sets = [Units.sequence, Units.picture]
 
-    /// A picture parameter set that nobody can read.
+    /// A picture parameter set that is unreadable.
     private func junk(_ value: UInt8, size: Int = 60000) -> [UInt8] {
         [0x68, 0, 0x80] + [UInt8](repeating: value | 0x80, count: size)
     }
@@ -50,7 +50,7 @@ struct ParameterSetTests {
         #expect(!track.needsKeyFrame)
     }
 
-    @Test func `behind a picture that could not be used a key frame has to come, with its format`() {
+    @Test func `behind a picture that could not be used a key frame must come, with its format`() {
         var sender = Sender()
         var track = RTPTrack.h264(Self.sets)
         #expect(track.received(sender.packet(Units.key(), marker: true)).map { $0.format?.width } == [96])

@@ -145,7 +145,7 @@ struct SequenceTests {
         }
     }
 
-    @Test func `what comes behind a run of late packets has to begin with a key frame`() {
+    @Test func `what comes behind a run of late packets must begin with a key frame`() {
         var track = RTPTrack.h264([Units.sequence, Units.picture])
         #expect(pictures(120, from: 0, timestamp: 0).flatMap { track.received($0) }.count == 120)
         // Numbers and times begin again together, so that these could be the old packets.

@@ -36,7 +36,7 @@ struct SourceTests {
         #expect(units.map(\.beginsSource) == [true])
     }
 
-    @Test func `a hint of zero is none`() {
+    @Test func `a hint of zero is ignored`() {
         var sender = Sender(source: 8)
         var track = RTPTrack.h264(Self.sets, source: 0)
         #expect(track.received(key(&sender, 1), at: 0).count == 1)
@@ -67,7 +67,7 @@ struct SourceTests {
         #expect(track.received(key(&other, 4), at: 5 * second).map(\.beginsSource) == [true])
     }
 
-    @Test func `a new source has to begin with a key frame`() {
+    @Test func `a new source must begin with a key frame`() {
         var first = Sender(source: 1)
         var track = RTPTrack.h264(Self.sets)
         #expect(track.received(key(&first, 1), at: 0).count == 1)

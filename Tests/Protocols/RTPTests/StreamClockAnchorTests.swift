@@ -7,7 +7,7 @@ import Testing
 struct StreamClockAnchorTests {
     private static let begin = 1000 * second
 
-    /// - Parameter sent: when a picture comes, by its number, from `begin` on.
+    /// - Parameter sent: when a frame comes, by its number, from `begin` on.
     private func placements(
         _ indices: Range<Int>, of clock: inout StreamClock, ticks: Int = 3600, sent: (Int) -> UInt64
     ) throws -> [(ahead: Int64, placement: StreamClock.Placement)] {
@@ -26,7 +26,7 @@ struct StreamClockAnchorTests {
     }
 
     @Test(arguments: [0, 4, 20] as [UInt64])
-    func `pictures that were kept back until PLAY do not stand ahead of the audio`(step: UInt64) throws {
+    func `frames that were kept back until PLAY do not stand ahead of the audio`(step: UInt64) throws {
         // 2 s of them, at once or faster than they were taken, then one every 40 ms.
         var clock = StreamClock(clockRate: 90000)
         let live = 50 * step
@@ -42,7 +42,7 @@ struct StreamClockAnchorTests {
         #expect(clock.timelines == 0 && clock.leftOut == 0)
     }
 
-    @Test func `a first picture that was late is not a measure`() throws {
+    @Test func `a first frame that was late is not a measure`() throws {
         // A key frame takes its time on a slow line.
         var clock = StreamClock(clockRate: 90000)
         let placements = try placements(0..<200, of: &clock) { index in
@@ -53,7 +53,7 @@ struct StreamClockAnchorTests {
     }
 
     @Test func `a group that was kept back longer than a line takes to settle is moved too`() throws {
-        // 10 s of pictures within 5 s.
+        // 10 s of frames within 5 s.
         var clock = StreamClock(clockRate: 90000)
         let placements = try placements(0..<600, of: &clock) { index in
             (index < 250 ? UInt64(index) * 20 : 5000 + UInt64(index - 250) * 40) * millisecond
@@ -79,7 +79,7 @@ struct StreamClockAnchorTests {
     @Test func `a clock that runs away later begins a new timeline at most a second ahead`() throws {
         var clock = StreamClock(clockRate: 90000)
         _ = try placements(0..<100, of: &clock) { UInt64($0) * 40 * millisecond }
-        // 40 s of pictures within 2 s: more than a second of them has no place of its own.
+        // 40 s of frames within 2 s: more than a second of them has no place of its own.
         var ahead: [Int64] = []
         for index in 100..<1100 as Range<UInt64> {
             let arrival = Self.begin + (4000 + (index - 100) * 2) * millisecond

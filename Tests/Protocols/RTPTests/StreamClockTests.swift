@@ -3,7 +3,7 @@ import RTP
 import TestSupport
 import Testing
 
-/// A camera of 25 pictures per second by its own clock, and how its packets get here.
+/// A camera of 25 frames per second by its own clock, and how its packets get here.
 private struct Camera {
     /// How much faster its clock runs than ours.
     var partsPerMillion: Double
@@ -14,7 +14,7 @@ private struct Camera {
         self.partsPerMillion = partsPerMillion
     }
 
-    /// The next picture's timestamp, and when it was taken by our clock from `begin` on.
+    /// The next frame's timestamp, and when it was taken by our clock from `begin` on.
     mutating func next(rate: Double = 25) -> (timestamp: UInt32, taken: UInt64) {
         defer { index += 1 }
         let ticks = UInt32(truncatingIfNeeded: index &* UInt64(90000 / rate))
@@ -60,7 +60,7 @@ struct StreamClockTests {
         var least = Int64.max
         var most = Int64.min
         var last: Int64?
-        // 5 pictures per second, for speed.
+        // 5 frames per second, for speed.
         for _ in 0..<(24 * 3600 * 5) {
             let (timestamp, taken) = camera.next(rate: 5)
             let arrival = taken + UInt64.random(in: 0...(20 * millisecond), using: &random)
@@ -86,7 +86,7 @@ struct StreamClockTests {
         var camera = Camera(partsPerMillion: 40)
         var last: Int64?
         for index in 0..<600 {
-            // Two seconds of pictures arrive with the last of them.
+            // Two seconds of frames arrive with the last of them.
             let group = (0..<50).map { _ in camera.next() }
             for picture in group {
                 let placement = try clock.placed(picture.timestamp, arrival: group[49].taken)
@@ -136,7 +136,7 @@ struct StreamClockTests {
         #expect(placement.beginsTimeline)
     }
 
-    @Test func `a pause that the timestamps say too is none of the camera's clock`() throws {
+    @Test func `a pause that the timestamps show too is not the camera's clock's`() throws {
         var clock = StreamClock(clockRate: 90000)
         let first = try clock.placed(0, arrival: second)
         let second = try clock.placed(8 * 90000, arrival: 9 * second + 3 * millisecond)
@@ -152,14 +152,14 @@ struct StreamClockTests {
         #expect(placement.presentationTime == time(12 * second))
     }
 
-    @Test func `what a stalled connection held back is not a jump, with pictures missing neither`() throws {
+    @Test func `what a stalled connection held back is not a jump, with frames missing neither`() throws {
         var clock = StreamClock(clockRate: 90000)
         var camera = Camera()
         for _ in 0..<25 {
             let (timestamp, taken) = camera.next()
             _ = clock.place(timestamp, arrival: taken)
         }
-        // Four seconds later all at once, but 50 pictures were dropped.
+        // Four seconds later all at once, but 50 frames were dropped.
         let late = (0..<100).map { _ in camera.next() }
         for picture in late[..<25] + late[75...] {
             let placement = try clock.placed(picture.timestamp, arrival: late[99].taken)
@@ -168,7 +168,7 @@ struct StreamClockTests {
         }
     }
 
-    @Test func `pictures out of presentation order get decode times before them`() throws {
+    @Test func `frames out of presentation order get decode times before them`() throws {
         let recording = try Recording("ffmpeg-h264-slices-b-frames")
         var clock = StreamClock(clockRate: 90000)
         var lastDecode: Int64 = 0
@@ -182,7 +182,7 @@ struct StreamClockTests {
                 #expect(placement.decodeTime <= placement.presentationTime)
                 #expect(placement.beginsTimeline == (presented.isEmpty))
                 lastDecode = placement.decodeTime.nanoseconds
-                // Behind the first pictures, whose order had to be learned, times are exactly the stream's.
+                // Behind the first frames, whose order had to be learned, times are exactly the stream's.
                 if presented.count > 6 {
                     #expect(abs(placement.presentationTime.nanoseconds - ticks * 100_000 / 9 - 1_000_000_000) < 2)
                 }

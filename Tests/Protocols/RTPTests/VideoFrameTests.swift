@@ -225,7 +225,7 @@ struct PictureTests {
         #expect(record.pictureParameterSets == [Units.picture])
     }
 
-    @Test func `another size in mid-stream is a new format, the same sets again are none`() {
+    @Test func `another size in mid-stream is a new format, the same sets again are not`() {
         // Failure 24 of docs/design/0008.
         let wide = Units.hex("6764000aacb2041b6022000003000200000300641e244c90")
         let wideFrame = Units.hex("68ebc3cb22c0")
@@ -345,7 +345,7 @@ struct PictureTests {
                     marker: true))
             sender.timestamp &+= 3600
         }
-        // The first one went out torn; from the next key frame on they are whole.
+        // The first one went out incomplete; from the next key frame on they are whole.
         #expect(track.statistics.damaged == 1)
         #expect(
             units.dropFirst().first?.data == Units.accessUnit(Units.key(2), Units.key(2, first: false)))

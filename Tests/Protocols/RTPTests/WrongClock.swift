@@ -30,7 +30,7 @@ struct WrongClock {
     private let hasB: Bool
     private var index = 0
     private var shown: [(stamp: Double, time: Double)] = []
-    /// Pictures that are shown before one that they belong behind, and less than 5 ms away from one.
+    /// Frames that are shown before one that they belong behind, and less than 5 ms away from one.
     private(set) var inversions = 0
     private(set) var crowded = 0
 

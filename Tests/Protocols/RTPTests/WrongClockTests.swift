@@ -1,14 +1,14 @@
 import RTP
 import Testing
 
-/// A camera that stamps 25 pictures a second and sends 21, only at night, or the other way round.
+/// A camera that stamps 25 frames a second and sends 21, only at night, or the other way round.
 struct WrongClockTests {
     private func video(_ policy: StreamClock.Policy = .auto) -> WrongClock {
         WrongClock(clockRate: 90000, perSecond: 25, policy: policy)
     }
 
     @Test(arguments: [0.5, 0.6, 0.75, 0.84, 0.9, 0.99, 0.998, 1.002, 1.01, 1.1, 1.25])
-    func `for an hour a picture stands near its arrival, in lip sync with audio that is right`(rate: Double) {
+    func `for an hour a frame stays near its arrival, in lip sync with audio that is right`(rate: Double) {
         var video = video()
         var audio = WrongClock(clockRate: 8000, perSecond: 50, seed: 8)
         var apart = 0.0
@@ -33,7 +33,7 @@ struct WrongClockTests {
     }
 
     @Test(arguments: [0.5, 0.6, 0.75, 0.84, 0.9, 0.99, 1.01, 1.1, 1.25])
-    func `until the rate is known a picture is at most 300 ms late`(rate: Double) {
+    func `until the rate is known a frame is at most 300 ms late`(rate: Double) {
         for perSecond in [10, 15, 25, 50] as [Double] {
             var video = WrongClock(clockRate: 90000, perSecond: perSecond, seed: UInt64(perSecond))
             video.run(to: 120) { _ in rate }
@@ -42,7 +42,7 @@ struct WrongClockTests {
         }
     }
 
-    @Test func `audio that runs wrong is corrected as well, and pictures that are right stay as they are`() {
+    @Test func `audio that runs wrong is corrected as well, and frames that are right stay as they are`() {
         var video = video()
         var audio = WrongClock(clockRate: 8000, perSecond: 50, seed: 8)
         for moment in stride(from: 0.2, through: 600, by: 0.2) {
@@ -110,7 +110,7 @@ struct WrongClockTests {
     @Test func `a camera that stopped its clock for a second is caught up with`() {
         var video = video()
         video.run(to: 60) { _ in 1 }
-        // The next picture's time stamp is only 40 ms later.
+        // The next frame's time stamp is only 40 ms later.
         video.run(to: 60.01) { _ in 0.04 }
         video.run(to: 90) { _ in 1 }
         video.forget()
@@ -125,13 +125,13 @@ struct WrongClockTests {
         video.run(to: 120, rate: { _ in 0.84 }, way: sent)
         video.forget()
         video.run(to: 3600, rate: { _ in 0.84 }, way: sent)
-        // A group's first picture is two seconds late, its last one is not.
+        // A group's first frame is two seconds late, its last one is not.
         #expect(video.latest < 2.2 && video.earliest < 0.1, "\(video.latest) s late, \(video.earliest) s early")
         #expect(video.leastStep > 0.99 && video.mostStep < 1.01)
         #expect(video.hasOrder && video.clock.timelines == 0)
     }
 
-    @Test func `the camera's word counts when it is asked for`() {
+    @Test func `the camera's timestamps count when they are requested`() {
         var video = video(.camera)
         video.run(to: 30) { _ in 0.84 }
         #expect(video.clock.basis == .camera)

@@ -84,7 +84,7 @@ struct FramingTests {
             Array("GET_PARA".utf8), part + Array(part[..<9]), Array("\r\n".utf8) + part[..<9],
         ]
         for beginning in beginnings {
-            // One that nobody else holds.
+            // One that is not held elsewhere.
             var buffer: [UInt8] = []
             buffer += beginning
             var session = dialogue.session
@@ -189,7 +189,7 @@ struct FramingTests {
     @Test(arguments: [
         "RTSP/1.0\r\n\r\n", "RTSP/1.0 abc\r\n\r\n", "RTSP/1.0 99\r\n\r\n", "RTSP/1.0 2000 OK\r\n\r\n", "RTSP/ \r\n\r\n",
     ])
-    func `an answer without a status is told with its place`(text: String) throws {
+    func `an answer without a status is reported with its place`(text: String) throws {
         var dialogue = try Dialogue()
         dialogue.connect()
         dialogue.hear(frame(3, packet(1)))
@@ -197,7 +197,7 @@ struct FramingTests {
         #expect(dialogue.failure == .malformed(position: 24, reason: "an answer without a status"))
     }
 
-    @Test func `a description that is none`() throws {
+    @Test func `an invalid description`() throws {
         var dialogue = try Dialogue()
         dialogue.connect()
         dialogue.answer()

@@ -7,7 +7,7 @@ struct HostileCameraTests {
     static let login =
         "RTSP/1.0 401 Unauthorized\r\nCSeq: 2\r\nWWW-Authenticate: Digest realm=\"r\", nonce=\"n\", qop=\"auth\"\r\n\r\n"
 
-    /// A camera's side of a whole session, told in advance.
+    /// A camera's side of a whole session, written in advance.
     static let script: [UInt8] = {
         let description = Descriptions.videoAndAudio
         let text = [

@@ -36,10 +36,10 @@ struct KeepAliveTests {
         plain.note(plain.session.ticked(at: 30 * second))
         #expect(plain.last.method == "OPTIONS")
         #expect(plain.last.header("Session") == "12345678")
-        var told = try Dialogue { $0.keepsAliveWithOptions = true }
-        told.play()
-        told.note(told.session.ticked(at: 30 * second))
-        #expect(told.last.method == "OPTIONS")
+        var configured = try Dialogue { $0.keepsAliveWithOptions = true }
+        configured.play()
+        configured.note(configured.session.ticked(at: 30 * second))
+        #expect(configured.last.method == "OPTIONS")
     }
 
     @Test(arguments: [

@@ -196,7 +196,7 @@ struct LoginTests {
         #expect(dialogue.last.lines.count == 7)
     }
 
-    @Test func `a camera that repeats the password does not get it into texts`() throws {
+    @Test func `a camera that repeats the password does not get it into messages`() throws {
         let basic = "YWRtaW46c2VjcmV0"
         for echo in ["secret", basic] {
             var dialogue = try Self.asked([Self.basic]) { $0.allowsBasic = true }

@@ -181,7 +181,7 @@ struct QuirkTests {
         #expect(dialogue.session.facts.sessionTimeout == seconds)
     }
 
-    @Test func `a session identifier that would break a header is none`() throws {
+    @Test func `a session identifier that would break a header is ignored`() throws {
         for name in ["", " ", "a\u{1}b", String(repeating: "x", count: 513), "ä"] {
             let dialogue = try Self.setUp(["Session: \(name)"])
             #expect(dialogue.last.method == "PLAY")

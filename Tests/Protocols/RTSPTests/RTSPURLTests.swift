@@ -109,7 +109,7 @@ struct RTSPURLTests {
         }
     }
 
-    @Test func `five bytes tell whether it is RTSP`() {
+    @Test func `five bytes show whether it is RTSP`() {
         #expect(RTSPRequest.isRTSPAnswer([]) == nil)
         #expect(RTSPRequest.isRTSPAnswer(Array("RTS".utf8)[...]) == nil)
         #expect(RTSPRequest.isRTSPAnswer(Array("RTSP/1.0 401".utf8)[...]) == true)

@@ -81,7 +81,7 @@ struct RedactionTests {
         }
     }
 
-    @Test func `any bytes give a text, and megabytes of what looks like a secret an end`() {
+    @Test func `any bytes give a string, and megabytes of what looks like a secret an end`() {
         var generator = SystemRandomNumberGenerator()
         let alphabet = Array("\\\"'=: \npasswordtoken://@?eyJ-BEGIN".utf8) + [0x00, 0x80, 0xFF]
         for _ in 0..<500 {

@@ -2,7 +2,7 @@ import Testing
 
 @testable import TOML
 
-/// What TOML 1.0 forbids, most of it in words of https://toml.io/en/v1.0.0.
+/// What TOML 1.0 forbids, most of it in the wording of https://toml.io/en/v1.0.0.
 struct InvalidTextTests {
     private func error(_ text: String) throws -> TOMLError {
         let error = #expect(throws: TOMLError.self, "\(text.debugDescription)") { try TOMLReader.read(text) }
@@ -131,10 +131,10 @@ struct InvalidTextTests {
         #expect(!"\(error) \(error.reason)".contains("hunter2Q9x"))
     }
 
-    @Test func `an error's words are short and cannot speak to a terminal`() throws {
+    @Test func `an error's text is short and cannot control a terminal`() throws {
         let name = "\\u001b[31m\\u202e`" + String(repeating: "é", count: 200)
         let words = try error("\"\(name)\" = 1\n\"\(name)\" = 1").reason.description
-        #expect(words.hasPrefix("`\u{FFFD}[31m\u{FFFD}\u{FFFD}éé") && words.hasSuffix("é…` stands there twice"))
+        #expect(words.hasPrefix("`\u{FFFD}[31m\u{FFFD}\u{FFFD}éé") && words.hasSuffix("é…` is defined twice"))
         #expect(words.utf8.count < 200)
     }
 }

@@ -41,7 +41,7 @@ struct LimitTests {
         }
     }
 
-    @Test func `a text is read up to its limit`() throws {
+    @Test func `text is read up to its limit`() throws {
         let fill = "a = 1\n" + String(repeating: "#", count: TOMLReader.sizeLimit - 6)
         #expect(try TOMLReader.read(fill).keys == ["a"])
         #expect(try error(fill + "#").reason == .tooLong(limit: TOMLReader.sizeLimit))

@@ -30,7 +30,7 @@ struct PositionTests {
         #expect(try position("\ta = 1", .key("a")) == [1, 2])
     }
 
-    @Test func `what looks like a key in a string or a comment is none`() throws {
+    @Test func `what looks like a key in a string or a comment is not one`() throws {
         let text =
             "# a = 1\nb = \"\"\"\na = 1\n[a]\n\\\"\"\" a\n\"\"\"\nc = '''\na = 1'''\nd = \"a = 1 # \" # a = 1\na = 1\n"
         #expect(try position(text, .key("a")) == [10, 1])

@@ -1,7 +1,7 @@
 import TOML
 import Testing
 
-/// Vectors by hand, after the examples and the sentences of https://toml.io/en/v1.0.0, section by section.
+/// Vectors by hand, after the examples and the text of https://toml.io/en/v1.0.0, section by section.
 struct SpecificationTests {
     private func expect(_ text: String, _ meaning: String, sourceLocation: SourceLocation = #_sourceLocation) throws {
         #expect(try Words.of(text) == meaning, "\(text)", sourceLocation: sourceLocation)

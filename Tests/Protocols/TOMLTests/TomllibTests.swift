@@ -2,7 +2,7 @@ import Foundation
 import TOML
 import Testing
 
-/// Python's tomllib judges every text, valid or not.
+/// Python's tomllib checks every document, valid or not.
 @Suite(.enabled(if: Tomllib.interpreter != nil, "skipped: no python3 with tomllib"), .timeLimit(.minutes(15)))
 struct TomllibTests {
     /// What the two may differ in: our limits, 64-bit numbers, and days and seconds that Python's clock does not know.
@@ -17,7 +17,7 @@ struct TomllibTests {
         }
     }
 
-    @Test func `the same texts are TOML, with the same meaning`() throws {
+    @Test func `the same documents are TOML, with the same meaning`() throws {
         var texts: [String] = []
         for seed in UInt64(0)..<400 { texts.append(DocumentWriter(seed: seed).text) }
         for seed in UInt64(0)..<60 {
@@ -81,7 +81,7 @@ private enum Tomllib {
         json.dump([read(text) for text in json.load(open(sys.argv[1], "rb"))], open(sys.argv[2], "w"))
         """
 
-    /// The words for each text, nil for what is not TOML.
+    /// The notation for each document, nil for what is not TOML.
     static func read(_ texts: [String]) throws -> [String?] {
         let directory = FileManager.default.temporaryDirectory.appendingPathComponent("toml-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)

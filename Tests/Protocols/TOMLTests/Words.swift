@@ -6,7 +6,7 @@ enum PathPart: Hashable {
     case index(Int)
 }
 
-/// Documents in the words of the tests.
+/// Documents in the notation of the tests.
 enum Words {
     /// Like JSON, keys sorted by their bytes, so that an expectation can be read and two readers can be compared.
     ///

@@ -43,7 +43,7 @@ import Wire
         #expect(try Base64.decode(Base64.encode(bytes, alphabet: .url)) == bytes)
     }
 
-    /// What decodes at all encodes to the same text: no two texts for one value.
+    /// What decodes at all encodes to the same text: no two strings for one value.
     @Test(arguments: UInt64(1)...64)
     func `random text is refused or canonical`(seed: UInt64) {
         var random = SeededGenerator(seed: seed)

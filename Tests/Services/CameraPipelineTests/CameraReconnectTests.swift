@@ -95,7 +95,7 @@ import Testing
         await server.close()
     }
 
-    @Test func `a relay that closes because its redirect is refused is told so`() async throws {
+    @Test func `a relay that closes because its redirect is refused is reported so`() async throws {
         let (_, server) = try await LoopbackRelay.start([
             .redirectAfter(1, ["rtmp://192.0.2.1/live"], closeAfter: 100), .accept,
         ])

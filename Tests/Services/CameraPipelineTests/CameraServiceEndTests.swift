@@ -13,7 +13,7 @@ import Testing
 @testable import CameraPipeline
 
 /// Whatever the service waits for would take an hour here, or what a deadline allows: that it ends at all is because it
-/// was told to. The second that it may need is that of `RTMPTransport`'s stop deadline; what it took is printed.
+/// was asked to. The second that it may need is that of `RTMPTransport`'s stop deadline; what it took is printed.
 @Suite(.timeLimit(.minutes(15))) struct CameraServiceEndTests {
     private static let hour: UInt64 = 3_600_000_000_000
 
@@ -80,7 +80,7 @@ import Testing
         try await listener.close()
     }
 
-    @Test func `it stops while nobody listens`() async throws {
+    @Test func `it stops while there is no listener`() async throws {
         // Bound, but not listening: connections are refused.
         let (descriptor, port) = deafPort()
         defer { close(descriptor) }

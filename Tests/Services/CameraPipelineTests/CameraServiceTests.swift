@@ -50,7 +50,7 @@ import Testing
         func requestKeyFrame() { source.requestKeyFrame() }
     }
 
-    @Test func `frames that a source had no time for are told as dropped`() async throws {
+    @Test func `frames that a source had no time for are reported as dropped`() async throws {
         let (relay, server) = try await LoopbackRelay.start()
         let authority = try TestAuthority()
         let settings = configuration(port: server.port, unthrottled: true)
@@ -288,7 +288,7 @@ import Testing
         var collection: String
     }
 
-    @Test func `clear publishing needs the word and this machine`() async throws {
+    @Test func `clear publishing needs the exact word and this machine`() async throws {
         let (relay, server) = try await LoopbackRelay.start()
         let units = clip(frames: 30)
         let source = { ScriptedSource(file: units) }

@@ -63,7 +63,7 @@ func waitFor(_ state: CameraStatistics.State, of service: CameraService) async -
     return nil
 }
 
-/// How long a running camera takes to end once it is told to.
+/// How long a running camera takes to end once it is asked to.
 func stopping(_ running: Task<Void, any Error>) async throws -> Duration {
     try await elapsed {
         running.cancel()

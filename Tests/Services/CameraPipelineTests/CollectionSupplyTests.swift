@@ -70,7 +70,7 @@ private final class SupplyRig: Sendable {
         supply.collectionTaken([])
         #expect(await rig.settled() == 3)
         #expect(rig.sealer.withLock { $0.discardPrepared(madeBefore: 13_301 * second) }.isEmpty)
-        // Nobody needs the headers of those that were never used.
+        // Nothing needs the headers of those that were never used.
         #expect(supply.unregisteredCount == (registers ? 0 : 3))
         #expect(rig.authority.registered.count == (registers ? 6 : 0))
         running.cancel()
@@ -85,7 +85,7 @@ private final class SupplyRig: Sendable {
         #expect(settings.lifetime == .seconds(lifetime))
     }
 
-    @Test func `the KAS is told the lifetime`() async throws {
+    @Test func `the KAS is given the lifetime`() async throws {
         let rig = try SupplyRig(registers: true)
         let supply = rig.supply()
         let running = Task { await supply.run() }

@@ -42,7 +42,7 @@ import Testing
         #expect(channel.offer(audio(-1000)).wake)
     }
 
-    @Test func `nobody is woken while no relay listens`() {
+    @Test func `nothing is woken while no relay listens`() {
         let channel = FrameChannel(FrameQueue())
         #expect(!channel.offer(video(0, key: true)).wake)
         _ = channel.open()
@@ -99,7 +99,7 @@ import Testing
         #expect(channel.isDrained)
     }
 
-    @Test func `what a live source delivered while no relay listened keeps nobody waiting`() {
+    @Test func `what a live source delivered while no relay listened keeps no one waiting`() {
         let channel = FrameChannel(FrameQueue())
         _ = channel.offer(video(0, key: true))
         channel.sourceEnded()

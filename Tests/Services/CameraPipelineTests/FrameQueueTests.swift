@@ -188,7 +188,7 @@ private func opened(
         #expect(queue.counters.videoDropped == 1)
     }
 
-    @Test func `a format that changed while nobody listened is the one that the new relay gets`() {
+    @Test func `a format that changed while no relay listened is the one that the new relay gets`() {
         var queue = opened()
         _ = queue.offer(.videoFormat(videoFormat))
         _ = queue.offer(video(0, key: true))

@@ -68,7 +68,7 @@ final class MarkingCrypto: NanoTDFCrypto {
             if !state.failing, !state.uses.insert(use).inserted { state.repeated += 1 }
             return state.failing
         }
-        if failing { throw .libraryFailed(call: "told to fail") }
+        if failing { throw .libraryFailed(call: "asked to fail") }
     }
 
     fileprivate static func bytes(_ value: UInt64) -> [UInt8] {

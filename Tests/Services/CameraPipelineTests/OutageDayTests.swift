@@ -12,7 +12,7 @@ import Testing
 struct OutageDayTests {
     private static let day: UInt64 = 86_400_000_000_000
 
-    /// Lines by level, and their texts.
+    /// Lines by level, and their text.
     private final class Lines: LogHandler, Sendable {
         let lines = Mutex<[(level: Logger.Level, text: String)]>([])
         var metadata: Logger.Metadata {
@@ -45,7 +45,7 @@ struct OutageDayTests {
     ///
     /// - Parameters:
     ///   - connecting: nanoseconds that an attempt takes.
-    ///   - staying: nanoseconds for which a relay that takes the stream keeps it; nil: it takes none.
+    ///   - staying: nanoseconds for which a relay that takes the stream keeps it; nil: it does not take it.
     private func day(
         connecting: UInt64, staying: UInt64?, reason: (Int) -> String = { _ in "connection refused" }
     ) -> (lines: Lines, attempts: Int) {
@@ -94,7 +94,7 @@ struct OutageDayTests {
         let (lines, attempts) = day(connecting: 20_000_000, staying: staying)
         #expect(attempts > 100)
         #expect(lines.texts.count < 100, "\(lines.texts.count) lines")
-        #expect(lines.texts.contains { $0.contains("were not told") || $0.contains("back") })
+        #expect(lines.texts.contains { $0.contains("were not reported") || $0.contains("back") })
     }
 
     @Test func `reasons that are different each time are fewer than 100 lines a day`() {
@@ -102,7 +102,7 @@ struct OutageDayTests {
         #expect(lines.texts.count < 100, "\(lines.texts.count) lines")
     }
 
-    @Test func `a relay that is back for good is told as back, and sums name the reason`() async {
+    @Test func `a relay that is back for good is reported as back, and sums name the reason`() async {
         let (lines, time) = (Lines(), Time())
         let monitor = CameraMonitor(
             logger: Logger(label: "camera") { _ in lines }, now: { .nanoseconds(Int64(time.now)) },
@@ -127,7 +127,7 @@ struct OutageDayTests {
         #expect(!sums.isEmpty && sums.allSatisfy { $0.level == .warning && $0.text.contains("closed") }, "\(sums)")
     }
 
-    @Test func `a short interruption is told with its beginning and its end`() {
+    @Test func `a short interruption is reported with its beginning and its end`() {
         let (lines, time) = (Lines(), Time())
         let monitor = CameraMonitor(
             logger: Logger(label: "camera") { _ in lines }, now: { .nanoseconds(Int64(time.now)) })

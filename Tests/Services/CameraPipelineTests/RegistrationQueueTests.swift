@@ -63,7 +63,7 @@ private func hash(_ number: Int) -> [UInt8] { claim(number).headerHash }
         queue.settled(hash(2))
         #expect(queue.next(at: 100) == nil && queue.count == 2)
         #expect(queue.next(at: 100 + RegistrationQueue.secondThoughts)?.headerHash == hash(1))
-        // Over: nobody needs it any more.
+        // Over: nothing needs it any more.
         queue.taken(hash(3))
         #expect(queue.count == 1)
         #expect(queue.next(at: 100 + RegistrationQueue.secondThoughts)?.headerHash == hash(3))

@@ -49,7 +49,7 @@ private let noon: Int64 = 1_800_000_000_000
     }
 
     @Test(arguments: [(noon, false), (86_400_000, true), (86_400_000, nil)] as [(Int64, Bool?)])
-    func `a clock that nobody keeps right, or that was never set, says nothing`(wall: Int64, isSynchronised: Bool?) {
+    func `a clock that is not kept right, or that was never set, says nothing`(wall: Int64, isSynchronised: Bool?) {
         let machine = Machine(wall: wall, isSynchronised: isSynchronised)
         let clock = machine.clock()
         #expect(clock.time(at: machine.now) == .unset)

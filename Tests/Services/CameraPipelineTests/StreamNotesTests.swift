@@ -192,7 +192,7 @@ private struct Stage {
         #expect(stage.sealer.counters.video.sealed == 2)
     }
 
-    @Test func `of audio alone it is sound, of a stream that never began there is none`() throws {
+    @Test func `of audio alone it is audio, of a stream that never began there is none`() throws {
         var audio = Stage(formats: [.audioFormat(audioFormat)])
         #expect(audio.finish() == nil)
         try audio.seal(audioUnit(0), at: 0)

@@ -305,7 +305,7 @@ private struct Stage {
         stage.crypto.fail(true)
         #expect(
             stage.sealer.seal(video(0, key: true), at: 0)
-                == .dropped(.sealingFailed(.crypto(.libraryFailed(call: "told to fail"))), requestKeyFrame: true))
+                == .dropped(.sealingFailed(.crypto(.libraryFailed(call: "asked to fail"))), requestKeyFrame: true))
         #expect(stage.sealer.entry.isEmpty)
         stage.crypto.fail(false)
         #expect(stage.seal(video(40)) == [])

@@ -20,7 +20,7 @@ final class UnchangedFramesTests {
         for number in 0..<9 { frames.offered(unit(false, [UInt8(number)] + [UInt8](repeating: 7, count: length))) }
     }
 
-    @Test func `of key frames that were never the same nothing can be told: noise, or an encoder that numbers them on`()
+    @Test func `of key frames that were never the same nothing can be said: noise, or an encoder that numbers them on`()
     {
         for number in 0..<100 {
             group([UInt8(number), 1, 2, 3])
@@ -67,7 +67,7 @@ final class UnchangedFramesTests {
         #expect(frames.count.map { $0 < 5 } == true)
     }
 
-    @Test func `bytes that are no NAL units do not trap`() {
+    @Test func `bytes that are not NAL units do not trap`() {
         for data: [UInt8] in [[], [0], [0, 0, 0, 9], [0xFF, 0xFF, 0xFF, 0xFF, 0x65], [0, 0, 0, 0, 0, 0, 0, 0]] {
             for isKey in [true, false] {
                 frames.offered(

@@ -83,7 +83,7 @@ struct CameraRouteTests {
     }
 
     @Test(arguments: ["", "{}", "[]", #"{"width":640}"#, #"{"height":360,"bitrate":1}"#, #"{"bitrate":"fast"}"#])
-    func `a change that is none does not reach the camera`(body: String) async {
+    func `an invalid change does not reach the camera`(body: String) async {
         var camera = camera()
         camera.change = { (change: VideoChange) async throws(CodedError) in Issue.record("\(change)") }
         let answer = await answer(camera, .patch, "/api/v1/video", body)
@@ -91,7 +91,7 @@ struct CameraRouteTests {
         #expect(problem(answer)?.hint.isEmpty == false)
     }
 
-    @Test func `what the camera refuses is told in its words`() async {
+    @Test func `what the camera refuses is reported in its own text`() async {
         var camera = camera()
         camera.change = { (_: VideoChange) async throws(CodedError) in
             throw CodedError(.invalidValue, "the rate is 0", hint: "Use 1 to 120")

@@ -44,7 +44,7 @@ private struct Dialogue {
         #expect(dialogue.passes(.publishing, delivered: 1, sealed: 1).contains(.alive))
     }
 
-    @Test func `frames that are not sealed are no life`() {
+    @Test func `frames that are not sealed are not a sign of life`() {
         var dialogue = Dialogue()
         _ = dialogue.passes(.publishing, delivered: 12, sealed: 12)
         for _ in 0..<40 { #expect(!dialogue.passes(.publishing, delivered: 12).contains(.alive)) }
@@ -125,7 +125,7 @@ private struct Dialogue {
         #expect(dialogue.passes(.failed, reason: "no such file") == [.status("failed: no such file")])
     }
 
-    @Test func `the status tells rate and acknowledgement`() {
+    @Test func `the status shows rate and acknowledgement`() {
         var dialogue = Dialogue()
         for _ in 0..<6 {
             dialogue.statistics.video.bytes += 125_000
@@ -147,7 +147,7 @@ private struct Dialogue {
         return dialogue
     }
 
-    @Test func `waiting for the camera is declared: ready, alive, and said in words`() {
+    @Test func `waiting for the camera is declared: ready, alive, and in the status text`() {
         var dialogue = dialogue(.waiting)
         dialogue.statistics.capture?.reason = "nothing is at /dev/video0"
         #expect(
@@ -248,7 +248,7 @@ private struct Dialogue {
         #expect(!dialogue.passes(.publishing).contains(.alive))
     }
 
-    @Test func `packets are no life while frames wait to be sealed`() {
+    @Test func `packets are not a sign of life while frames wait to be sealed`() {
         var dialogue = dialogue(.streaming, .live)
         _ = dialogue.passes(.publishing, delivered: 12, sealed: 12)
         dialogue.statistics.queue.units = 3

@@ -119,7 +119,7 @@ struct NetworkRouteTests {
         #expect(calls.all.isEmpty)
     }
 
-    @Test func `a camera of this machine says that it is none`() async {
+    @Test func `a camera of this machine says that it is not a network camera`() async {
         for (method, path, body) in Self.paths {
             let problem = problem(await answer(unit(nil), method, path, body))
             #expect(problem?.code == .badRequest && problem?.detail.contains("is not on the network") == true)
@@ -145,7 +145,7 @@ struct NetworkRouteTests {
     }
 
     @Test(arguments: ["", "{}", #"{"token":"1"}"#, #"{"token":"","gop":1}"#, #"{"token":"1","rate":-1}"#])
-    func `a change of an encoder that is none does not reach the camera`(body: String) async {
+    func `an invalid change of an encoder does not reach the camera`(body: String) async {
         let calls = Calls()
         #expect(await answer(unit(StubCamera(calls)), .patch, "/api/v1/encoders", body).status >= 400)
         #expect(calls.all.isEmpty)
@@ -213,7 +213,7 @@ struct NetworkRouteTests {
             #"watchbox_pull_clock_drift_ratio{camera="yard"} -5e-05"#, #"watchbox_pull_events_total{camera="yard"} 9"#,
             #"watchbox_pull_info{camera="yard",transport="tcp",authentication="Digest SHA-256",video="hevc",audio=""} 1"#,
         ] { #expect(text.contains(line + "\n"), "\(line)") }
-        // What is not known is not told as nought.
+        // What is not known is not reported as zero.
         #expect(!text.contains("watchbox_pull_clock_ahead_seconds") && !text.contains("watchbox_rtp_jitter_seconds"))
         // Names of metrics are unique, and what ends in _total counts.
         #expect(Set(families.map(\.name)).count == families.count)

@@ -31,8 +31,7 @@ struct BootTests {
         #expect(stage.units.words == ["restart watchbox-camera@b.service"])
     }
 
-    @Test func `files that are not valid at boot leave the last good generation running, and it is told`() async throws
-    {
+    @Test func `files invalid at boot leave the last good generation running, and it is reported`() async throws {
         let stage = try ControlStage()
         try stage.write(ControlStage.two)
         _ = try await stage.start()
@@ -57,7 +56,7 @@ struct BootTests {
         #expect(await again.send(.post, "config/apply").status == 200)
         #expect(try await again.get(BoxStatus.self, "status").configurationProblem == nil)
         #expect(stage.file("run/service/health.json")?.contains("WB-1005") == false)
-        // An edit that goes wrong while the box runs changes nothing, and is told as well.
+        // An edit that goes wrong while the box runs changes nothing, and is reported as well.
         try stage.write(Self.broken, to: "conf.d/99-oops.toml")
         #expect(await again.send(.post, "config/apply").problem?.code == .unknownKey)
         #expect(try await again.get(BoxStatus.self, "status").configurationProblem == nil)
@@ -80,7 +79,7 @@ struct BootTests {
         #expect(validation.issues.first?.line == 1)
     }
 
-    @Test func `an unreadable directory of files is a problem to tell, not an end`() async throws {
+    @Test func `an unreadable directory of files is a problem to report, not an end`() async throws {
         let stage = try ControlStage()
         try stage.write(ControlStage.two)
         _ = try await stage.start()
@@ -113,7 +112,7 @@ struct BootTests {
         #expect(yard.stream.unit == "active" && yard.stream.code == nil)
     }
 
-    /// Cameras may make files in the directory of their sockets; one there is not control's word.
+    /// Cameras may make files in the directory of their sockets; one there does not come from control.
     @Test(.enabled(if: geteuid() == 0, "needs a second user"))
     func `a file that another user has put there is replaced`() async throws {
         let stage = try ControlStage()
@@ -139,7 +138,7 @@ struct BootTests {
     }
 
     @Test(arguments: ["Ghost", "..", "a--b", "a\\x2fb", "", "a-name-of-more-than-24-characters"])
-    func `a unit whose instance can be no camera of ours is left alone`(instance: String) async throws {
+    func `a unit whose instance cannot be a camera of ours is left alone`(instance: String) async throws {
         let stage = try ControlStage()
         try stage.write(ControlStage.connections)
         stage.units.set("watchbox-camera@\(instance).service", active: "active")
@@ -186,10 +185,10 @@ struct BootTests {
         #expect(await control.send(.post, "config/apply").status >= 400)
         #expect(try stage.makeCredentials().names(scope: "camera-b") == ["password"])
         #expect(stage.file("state/generations/000004.json") == nil)
-        #expect(await !control.core.canBeginAnew)
+        #expect(await !control.core.canStartAgain)
         // It reads again: control begins again, with all that there was.
         try newest.write(to: URL(fileURLWithPath: path))
-        #expect(await control.core.canBeginAnew)
+        #expect(await control.core.canStartAgain)
         let again = try await stage.start()
         #expect(try await again.get(BoxStatus.self, "status").generation == 3)
         #expect(try await again.get(CameraDocument.self, "cameras/b").hasPassword)
@@ -276,7 +275,7 @@ struct ConfirmationTests {
         Set(stage.units.running.keys) == ["watchbox-camera@a.service"]
     }
 
-    @Test func `a change that nobody confirms is taken back`() async throws {
+    @Test func `an unconfirmed change is taken back`() async throws {
         let stage = try ControlStage()
         let control = try await applied(stage)
         #expect(await control.send(.post, "cameras", #"{"id":"c","source":"test:"}"#).problem?.code == .busy)
@@ -463,7 +462,7 @@ struct SavingTests {
             try await control.get(GenerationListDocument.self, "config/history").generations.map(\.cause) == ["boot"])
     }
 
-    @Test func `without a database everything runs and can be changed, and it is told`() async throws {
+    @Test func `without a database everything runs and can be changed, and it is reported`() async throws {
         let stage = try ControlStage()
         try stage.write(ControlStage.connections)
         let first = try await stage.start()
@@ -485,7 +484,7 @@ struct SavingTests {
         #expect(Set(stage.units.running.keys) == ["watchbox-camera@a.service"])
     }
 
-    @Test func `an answer does not wait for a unit longer than its patience`() async throws {
+    @Test func `an answer does not wait for a unit longer than its timeout`() async throws {
         let stage = try ControlStage()
         try stage.write(ControlStage.two)
         let control = try await stage.start()

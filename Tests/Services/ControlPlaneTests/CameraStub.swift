@@ -126,7 +126,7 @@ final class CameraStub: Sendable {
         guard line.hasPrefix("PATCH /api/v1/video "),
             let change = try? JSONDocument.decode(VideoChange.self, from: body)
         else { return Answer(status: 404) }
-        units.tell(unit, change)
+        units.report(unit, change)
         state.withLock { $0.changes.append(change) }
         return .done
     }

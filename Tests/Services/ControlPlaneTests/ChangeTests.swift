@@ -132,7 +132,7 @@ struct ChangeTests {
     @Test(arguments: [
         "../../etc/passwd", "a/b", "front;id", "", "A", "-a", "a--b", String(repeating: "a", count: 25), "😀",
     ])
-    func `an ID that is none never becomes a path or a unit`(id: String) async throws {
+    func `an invalid ID never becomes a path or a unit`(id: String) async throws {
         let stage = try ControlStage()
         try stage.write(ControlStage.connections)
         let control = try await stage.start()
@@ -204,7 +204,7 @@ struct ChangeTests {
         #expect(await control.send(.put, "relays/new", #"{"profile":"keeps-metadata"}"#).status == 400)
     }
 
-    @Test func `a pin stays until it is taken away, and one that is none is refused`() async throws {
+    @Test func `a pin stays until it is taken away, and an invalid one is refused`() async throws {
         let stage = try ControlStage()
         try stage.write("box = { name = \"b\" }\n")
         let control = try await stage.start()

@@ -24,7 +24,7 @@ final class ControlStage: Sendable {
     private let stubs = Mutex<[CameraStub]>([])
     let deadlines: ProcessDeadlines
 
-    /// - Parameter statusDeadline: for a process's state; patient, because a machine may be slow: a test in which a
+    /// - Parameter statusDeadline: for a process's state; long, because a machine may be slow: a test in which a
     ///   camera is silent has a shorter one.
     init(statusDeadline: Duration = .seconds(120)) throws {
         var deadlines = ProcessDeadlines()

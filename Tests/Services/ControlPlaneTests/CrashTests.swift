@@ -131,11 +131,11 @@ struct CrashTests {
         for id in settings.runningCameras {
             let file = stage.file("run/service/camera-\(id).json")
             #expect(stage.units.running["watchbox-camera@\(id).service"] == file, "step \(step): \(name)")
-            var wanted = try settings.cameraConfiguration(id, stateDirectory: stage.paths.cameraState(id))
-            wanted.instance =
+            var configuration = try settings.cameraConfiguration(id, stateDirectory: stage.paths.cameraState(id))
+            configuration.instance =
                 await control.core.current.store.camera(id)?.uuid
                 ?? settings.cameras[id].map { "file-" + Fingerprint.text($0.source) }
-            #expect(file == JSONDocument.text(wanted), "step \(step): \(name)")
+            #expect(file == JSONDocument.text(configuration), "step \(step): \(name)")
         }
         let rests = try FileManager.default.subpathsOfDirectory(atPath: stage.root).filter {
             $0.hasSuffix(".new") || $0.hasSuffix(".restart") || $0.hasPrefix("state/removals/")

@@ -102,13 +102,13 @@ struct DeviceTests {
         await again.core.tick()
         for _ in 0..<200 where try given(stage, "d").name == nil { try await Task.sleep(for: .milliseconds(20)) }
         await again.core.unitJobs.settled()
-        let wanted = try await device(again).fingerprint
+        let expected = try await device(again).fingerprint
         for (camera, stream) in [("b", "garden"), ("d", "d")] {
             let (name, _) = try given(stage, camera)
             #expect(name != nil && name != before)
             let key = try #require(
                 try stage.makeCredentials().reveal(name: name ?? "", scope: "camera-\(camera)"))
-            #expect(try fingerprint(key, stream: stream) == wanted)
+            #expect(try fingerprint(key, stream: stream) == expected)
         }
         let names = try stage.makeCredentials().names(scope: "camera-b")
         #expect(!names.contains(before), "the key for the stream of before is gone")
@@ -119,7 +119,7 @@ struct DeviceTests {
         #expect(await control.send(.post, "cameras", #"{"id":"e","source":"test:"}"#).status == 201)
         #expect(await control.send(.post, "device").status == 200)
         await control.core.unitJobs.settled()
-        let wanted = try await device(control).fingerprint
+        let expected = try await device(control).fingerprint
         let known = try given(stage, "e").name
         #expect(known != nil)
         for (from, to, stream) in [("e", "f", "e"), ("f", "g", "g")] {
@@ -128,8 +128,8 @@ struct DeviceTests {
             let (given, secrets) = try given(stage, to)
             let name = try #require(given)
             let key = try #require(secrets[name])
-            #expect(try fingerprint(key, stream: stream) == wanted)
-            // Of the stream of before there is none.
+            #expect(try fingerprint(key, stream: stream) == expected)
+            // There is none for the stream of before.
             #expect(try stage.makeCredentials().names(scope: "camera-\(to)") == [name])
             #expect((name == known) == (stream == "e"))
             for _ in 0..<3 { await control.core.tick() }
@@ -138,7 +138,7 @@ struct DeviceTests {
         }
     }
 
-    @Test func `the next key takes over when it is told to, and the one before is gone`() async throws {
+    @Test func `the next key takes over on request, and the one before is gone`() async throws {
         let (stage, control) = try await box()
         #expect(await control.send(.post, "device/next").status == 404)
         #expect(await control.send(.post, "device").status == 200)

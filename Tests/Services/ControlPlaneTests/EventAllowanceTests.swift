@@ -17,20 +17,20 @@ struct EventAllowanceTests {
         #expect(allowance.take(-1, at: .seconds(200_000)) == 0)
     }
 
-    @Test func `a day of flooding is told in so many events`() {
+    @Test func `a day of flooding is reported in so many events`() {
         var allowance = EventAllowance()
-        var told = 0
+        var reported = 0
         var summaries = 0
         for second in stride(from: 0, to: 86_400, by: 2) {
-            told += allowance.take(8, at: .seconds(second))
+            reported += allowance.take(8, at: .seconds(second))
             allowance.withhold(1000)
             if allowance.summary(at: .seconds(second)) != nil { summaries += 1 }
         }
-        #expect(told <= EventAllowance.burst + 1440 * EventAllowance.perMinute)
+        #expect(reported <= EventAllowance.burst + 1440 * EventAllowance.perMinute)
         #expect(summaries <= 1440)
     }
 
-    @Test func `what was not told is summed up once a minute`() {
+    @Test func `what was not reported is summed up once a minute`() {
         var allowance = EventAllowance()
         #expect(allowance.summary(at: .seconds(0)) == nil)
         allowance.withhold(5)

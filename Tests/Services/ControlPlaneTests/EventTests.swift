@@ -98,7 +98,7 @@ struct EventTests {
         #expect(answer.problem?.hint.contains("camera") == true)
     }
 
-    @Test func `a change is told with the generation, and a unit's changes as the supervision sees them`() async throws
+    @Test func `a change is sent with the generation, and a unit's changes as the supervision sees them`() async throws
     {
         let stage = try ControlStage()
         try stage.write(ControlStage.connections)

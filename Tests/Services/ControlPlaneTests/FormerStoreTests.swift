@@ -83,7 +83,7 @@ struct FormerStoreTests {
         let answer = await next.send(.post, "config/rollback", #"{"generation":4}"#)
         #expect(answer.status == 200, "\(answer.text)")
         #expect(await Set(next.core.current.settings.cameras.keys) == ["front", "till", "yard"])
-        // And somebody who had a camera in hand before is told that it has another revision.
+        // And whoever had read a camera before learns that it has another revision.
         #expect(await next.send(.patch, "cameras/yard", #"{"name":"Y"}"#, ifMatch: "\"1\"").status == 412)
     }
 

@@ -14,7 +14,7 @@ final class HeldEncryption: Sendable {
     private let asked: AsyncStream<Void>
     private let asking: AsyncStream<Void>.Continuation
 
-    /// What a store asks; patient, because a test may be slow.
+    /// What a store asks; with a long timeout, because a test may be slow.
     static func client(_ path: String) -> CredentialEncryption {
         CredentialEncryption(socketPath: path, deadline: .seconds(120))
     }

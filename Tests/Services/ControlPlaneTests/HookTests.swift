@@ -42,7 +42,7 @@ struct HookTests {
         #expect(documents.map(\.name) == ["home", "phone"] && documents.allSatisfy { !$0.isEnabled })
     }
 
-    @Test func `a hook goes on telling of a camera that is renamed`() async throws {
+    @Test func `a hook goes on reporting a camera that is renamed`() async throws {
         let stage = try ControlStage()
         let control = try await stage.start()
         await control.send(.post, "cameras", #"{"id":"front","source":"test:"}"#)
@@ -77,7 +77,7 @@ struct HookTests {
         #expect(await control.send(.put, "hooks/B", Self.home).problem?.code == .invalidValue)
     }
 
-    @Test func `secrets are given to their unit alone, told to nobody, and go with the hook`() async throws {
+    @Test func `secrets are given to their unit alone, shown to no one, and go with the hook`() async throws {
         let stage = try ControlStage()
         let control = try await stage.start()
         let secret = #"{"secret":"https://ntfy.example.net/hunter2"}"#
@@ -135,7 +135,7 @@ struct HookTests {
         #expect(try settings(stage).hooks.map(\.name) == ["home", "phone"])
     }
 
-    @Test func `the events' socket tells events, and nothing else of the box`() async throws {
+    @Test func `the events' socket serves events, and nothing else of the box`() async throws {
         let stage = try ControlStage()
         try stage.write(ControlStage.two)
         let control = try await stage.start()

@@ -43,7 +43,7 @@ struct HostileCameraTests {
     @Test func `a socket that somebody has made in a camera's name is gone before it starts, and stays while it runs`()
         async throws
     {
-        // Nobody answers.
+        // Nothing answers.
         let stage = try ControlStage(statusDeadline: .milliseconds(100))
         try stage.write(ControlStage.connections)
         let control = try await stage.start()
@@ -73,7 +73,7 @@ struct HostileCameraTests {
         #expect(streams.map(\.state) == [.live, .unknown])
         #expect(await control.send(.post, "streams/b/key-frame").problem?.code == .unreachable)
         #expect(await control.send(.post, "keys/b/rotate").problem?.code == .unreachable)
-        // Nor when nobody knows whose it should be.
+        // Nor when no one knows whose it should be.
         stage.units.set("watchbox-camera@a.service", user: nil)
         stage.now.withLock { $0 += .seconds(2) }
         #expect(try await control.get(StreamDocument.self, "streams/a").state == .unknown)
@@ -81,7 +81,7 @@ struct HostileCameraTests {
         #expect(other.requests == [])
     }
 
-    @Test func `an answer that is too long is none`() async throws {
+    @Test func `an answer that is too long is rejected`() async throws {
         let stage = try ControlStage()
         try stage.write(ControlStage.two)
         let control = try await stage.start()

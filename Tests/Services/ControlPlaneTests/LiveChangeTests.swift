@@ -48,7 +48,7 @@ struct LiveChangeTests {
         #expect(stage.file("run/service/camera-b.restart") == nil, comment, sourceLocation: location)
     }
 
-    @Test func `a bit rate is told to the process that runs, and nothing restarts`() async throws {
+    @Test func `a bit rate is passed to the process that runs, and nothing restarts`() async throws {
         let (stage, control) = try await box()
         let camera = try CameraStub("b", of: stage)
         let text = try #require(stage.file("etc/watchbox.toml"))
@@ -79,7 +79,7 @@ struct LiveChangeTests {
     }
 
     @Test(arguments: [422, 500])
-    func `a process that does not take the change over is restarted, and it is told`(status: Int) async throws {
+    func `a process that does not take the change over is restarted, and it is reported`(status: Int) async throws {
         let (stage, control) = try await box()
         let problem = Problem(
             status: status, title: "No", detail: "not this rate", code: .invalidValue, hint: "Another")
@@ -94,7 +94,7 @@ struct LiveChangeTests {
         #expect(events.contains { $0.object == "b" && $0.text.contains("not this rate") })
     }
 
-    @Test func `changes that come while one is under way are told after it`() async throws {
+    @Test func `changes that come while one is under way are passed on after it`() async throws {
         let (stage, control) = try await box()
         let camera = try CameraStub("b", of: stage)
         camera.hold()
@@ -154,11 +154,11 @@ struct LiveChangeTests {
     @Test func `when neither the change nor the restart works, the mark stays until one does`() async throws {
         let (stage, control) = try await box()
         stage.units.fail(Self.unit, .denied("polkit is away"))
-        // Nobody listens on its socket.
+        // Nothing listens on its socket.
         try await apply(stage, control, "rate = 30", "rate = 15")
         #expect(stage.file("run/service/camera-b.restart") != nil)
         #expect(stage.units.running[Self.unit] != stage.file("run/service/camera-b.json"))
-        // A second change must not be told to a process that lacks the first.
+        // A second change must not be passed to a process that lacks the first.
         let camera = try CameraStub("b", of: stage)
         try await apply(stage, control, "bitrate = 2000000", "bitrate = 700000")
         #expect(camera.changes == [])
@@ -205,7 +205,7 @@ struct LiveChangeTests {
         withExtendedLifetime(camera) {}
     }
 
-    @Test func `what a camera says instead of a frame is told, and nothing else passes for one`() async throws {
+    @Test func `what a camera says instead of a frame is reported, and nothing else passes for one`() async throws {
         let (stage, control) = try await box()
         let problem = Problem(CodedError(.noFrames, "there is no frame yet"))
         let silent = try CameraStub("b", of: stage) { _, _ in .init(status: 503, body: JSONDocument.bytes(problem)) }

@@ -99,7 +99,7 @@ struct LostMemoryTests {
         #expect(stage.units.calls == [])
     }
 
-    @Test func `a damaged database is told, and stops and refuses nothing`() async throws {
+    @Test func `a damaged database is reported, and stops and refuses nothing`() async throws {
         let (stage, _) = try await box()
         try damage(stage)
         let control = try await stage.start()

@@ -117,7 +117,7 @@ struct MeanwhileTests {
     }
 
     @Test(arguments: [false, true])
-    func `a password that is sealed while its camera is removed is no other camera's`(isThereAgain: Bool) async throws {
+    func `a password sealed while its camera is removed goes to no other camera`(isThereAgain: Bool) async throws {
         let (stage, encryption, control) = try await box()
         let body = #"{"id":"front","source":"test:"}"#
         #expect(await control.send(.post, "cameras", body).status == 201)
@@ -133,7 +133,7 @@ struct MeanwhileTests {
     }
 
     @Test(arguments: ["add", "import", "rename", "rename with a password"])
-    func `the password of a camera that went with its file is no other camera's`(way: String) async throws {
+    func `the password of a camera that went with its file goes to no other camera`(way: String) async throws {
         let stage = try ControlStage()
         try stage.write(ControlStage.connections + "camera.c = { source = \"test:\" }\n")
         let control = try await stage.start()
@@ -233,7 +233,7 @@ struct MeanwhileTests {
         #expect(!events.contains { $0.code == "\(ErrorCode.busy)" })
     }
 
-    /// One that nobody uses is not even opened; one that a camera needs is told, and its process says what it lacks.
+    /// An unused one is not even opened; one that a camera needs is reported, and its process says what it lacks.
     @Test(arguments: ["spare", "main"])
     func `a secret that cannot be opened stops no camera`(relay: String) async throws {
         let stage = try ControlStage()

@@ -64,14 +64,14 @@ struct NetworkCameraTests {
 
         /// Until everything that its process says has been looked at: on a busy machine an answer may be late.
         func look(until isSeen: () -> Bool = { true }) async {
-            let wanted = process.statistics.withLock { $0 }
+            let expected = process.statistics.withLock { $0 }
             for _ in 0..<1000 {
                 for _ in 0..<5 { await control.core.tick() }
                 await control.core.thumbnailTask?.value
                 await control.core.moveTask?.value
                 let memory = await control.core.network["yard"]
-                if memory?.lastEvent == wanted.eventCount, memory?.learnedFacts?.address == wanted.address,
-                    memory?.learnedFacts?.device == wanted.device, isSeen()
+                if memory?.lastEvent == expected.eventCount, memory?.learnedFacts?.address == expected.address,
+                    memory?.learnedFacts?.device == expected.device, isSeen()
                 {
                     return
                 }
@@ -165,14 +165,14 @@ struct NetworkCameraTests {
         .init(number: number, kind: kind, topic: "tns1:X/\(kind)", isActive: isActive, realtimeMicroseconds: 0)
     }
 
-    @Test func `motion is told once, in order, also over a restart of the process`() async throws {
+    @Test func `motion is reported once, in order, also over a restart of the process`() async throws {
         let box = try await box()
         box.process.statistics.withLock {
             $0.events = [Self.event(1, true), Self.event(2, false)]
             $0.eventCount = 2
         }
         await box.look()
-        // From before the first look: told by whoever looked then.
+        // From before the first look: reported by whoever looked then.
         #expect(try !box.texts().contains { $0.contains("motion") })
         box.process.statistics.withLock {
             $0.events += [Self.event(3, true), Self.event(4, false), Self.event(5, nil, "digi\u{1B}tal")]
@@ -189,7 +189,7 @@ struct NetworkCameraTests {
         #expect(try box.texts().last == "tamper began")
     }
 
-    @Test func `what a camera saw is told in types, also to who asks later`() async throws {
+    @Test func `what a camera saw is reported in types, also to who asks later`() async throws {
         let box = try await box()
         await box.look()
         func event(_ number: UInt64, _ kind: String, _ source: String?) -> NetworkStatistics.Event {
@@ -202,21 +202,21 @@ struct NetworkCameraTests {
         await box.look()
         #expect(
             try box.texts().suffix(3) == ["digital input (In_1) began", "motion (a?b) began", "Visitor began"])
-        var told: [SensorEvent?] = []
+        var reported: [SensorEvent?] = []
         for await event in try box.control.core.hub.watch(topics: ["camera"], after: 0) {
             let document = try JSONDocument.decode(EventDocument.self, from: Array(event.data.utf8))
             guard document.object == "yard", document.text.hasSuffix("began") else { continue }
-            told.append(document.sensorEvent)
-            if told.count == 3 { break }
+            reported.append(document.sensorEvent)
+            if reported.count == 3 { break }
         }
         #expect(
-            told == [
+            reported == [
                 SensorEvent(kind: .digitalInput, isActive: true, source: "In_1"),
                 SensorEvent(kind: .motion, isActive: true, source: "a?b"), nil,
             ])
     }
 
-    @Test func `a flood of events is counted, not told one by one`() async throws {
+    @Test func `a flood of events is counted, not reported one by one`() async throws {
         let box = try await box()
         await box.look()
         box.process.statistics.withLock {
@@ -227,7 +227,7 @@ struct NetworkCameraTests {
         await box.look()
         let texts = try box.texts()
         #expect(texts.count == before + 9)
-        #expect(texts.last == "992 more events, not told one by one")
+        #expect(texts.last == "992 more events, not reported one by one")
         // It goes on: a few each minute, and one number.
         box.process.statistics.withLock {
             $0.events = (1969...2000).map { Self.event($0, nil) }
@@ -242,15 +242,15 @@ struct NetworkCameraTests {
         }
         await box.look()
         #expect(try box.texts().count == texts.count + 7)
-        #expect(try box.texts().last == "1994 more events, not told one by one")
-        // Numbers that are no count of what came.
+        #expect(try box.texts().last == "1994 more events, not reported one by one")
+        // Numbers that are not a count of what came.
         box.stage.now.withLock { $0 += .seconds(60) }
         box.process.statistics.withLock {
             $0.events = [Self.event(.max, nil)]
             $0.eventCount = 3001
         }
         await box.look()
-        #expect(try box.texts().last == "1 more events, not told one by one")
+        #expect(try box.texts().last == "1 more events, not reported one by one")
     }
 
     // MARK: Announcements
@@ -267,9 +267,9 @@ struct NetworkCameraTests {
         #expect(await box.control.core.heard(hello) == nil)
         var bodies = box.process.requests.withLock { $0.filter { $0.line.contains("announced") }.map(\.body) }
         #expect(bodies.count == 1)
-        let told = try JSONDocument.decode(AnnouncedRequest.self, from: Array((bodies.first ?? "").utf8))
+        let reported = try JSONDocument.decode(AnnouncedRequest.self, from: Array((bodies.first ?? "").utf8))
         #expect(
-            told
+            reported
                 == AnnouncedRequest(
                     address: "192.0.2.99", url: "http://192.0.2.99/onvif/device_service", evidence: .endpoint))
         box.stage.now.withLock { $0 += .seconds(5) }
@@ -281,7 +281,7 @@ struct NetworkCameraTests {
         #expect(try await box.control.get(CameraDocument.self, "cameras/yard").address == "192.0.2.7")
     }
 
-    @Test func `a bye is told and changes nothing, and a stranger is nobody's`() async throws {
+    @Test func `a bye is reported and changes nothing, and an unknown device belongs to no camera`() async throws {
         let box = try await box()
         box.process.statistics.withLock { $0.device = Self.device }
         await box.look()
@@ -316,29 +316,29 @@ struct NetworkCameraTests {
 
     private static let mac = "44:a6:42:11:22:33"
 
-    /// Told to its process.
+    /// Passed to its process.
     private static func announced(_ box: Box) throws -> [AnnouncedRequest] {
         try box.process.requests.withLock { $0.filter { $0.line.contains("announced") }.map(\.body) }.map {
             try JSONDocument.decode(AnnouncedRequest.self, from: Array($0.utf8))
         }
     }
 
-    @Test func `what a camera does not tell of itself is asked of the network, once`() async throws {
+    @Test func `what a camera does not report about itself is asked of the network, once`() async throws {
         let box = try await box()
         box.stage.network.answer(DeviceIdentity(endpoint: Self.endpoint, serial: "X", mac: Self.mac), at: "192.0.2.7")
         var device = Self.device
         (device.endpoint, device.serial) = (nil, "0042")
-        let told = device
-        box.process.statistics.withLock { $0.device = told }
+        let reported = device
+        box.process.statistics.withLock { $0.device = reported }
         await box.look { box.stage.network.asked.count == 1 }
         let camera = try await box.control.get(CameraDocument.self, "cameras/yard")
-        // What it told with a password stays.
+        // What it reported with a password stays.
         #expect(camera.endpoint == Self.endpoint && camera.serial == "0042" && camera.mac == Self.mac)
         await box.look()
         #expect(box.stage.network.asked == ["192.0.2.7"])
     }
 
-    @Test func `a camera that is away is looked for, and its process told of who may be it`() async throws {
+    @Test func `a camera that is away is looked for, and its process learns who may be it`() async throws {
         let box = try await box()
         box.stage.network.answer(DeviceIdentity(endpoint: Self.endpoint, mac: Self.mac), at: "192.0.2.7")
         await box.look { box.stage.network.asked.count == 1 }
@@ -356,7 +356,7 @@ struct NetworkCameraTests {
         box.process.statistics.withLock { $0.state = .waiting }
         await box.look()
         #expect(box.stage.network.near.isEmpty)
-        box.stage.now.withLock { $0 += AwayWatch.patience }
+        box.stage.now.withLock { $0 += AwayWatch.graceTime }
         await box.look { box.stage.network.near.count == 1 }
         // Around where it was, because its MAC address is known.
         #expect(box.stage.network.near == [["192.0.2.7"]])
@@ -378,7 +378,7 @@ struct NetworkCameraTests {
         #expect(box.stage.network.near.count == 2)
     }
 
-    @Test func `a move that was told can be accepted, at that address and no other`() async throws {
+    @Test func `a reported move can be accepted, at that address and no other`() async throws {
         let box = try await box()
         box.process.statistics.withLock { $0.device = Self.device }
         await box.look()
@@ -393,7 +393,7 @@ struct NetworkCameraTests {
         await box.look()
         // A camera that only restarts is not an event.
         #expect(try !box.texts().contains { $0.contains("--accept-move") })
-        box.stage.now.withLock { $0 += AwayWatch.patience }
+        box.stage.now.withLock { $0 += AwayWatch.graceTime }
         await box.look {
             (try? box.texts().contains { $0.contains("--accept-move onvif://192.0.2.77:8000") }) == true
         }
@@ -510,7 +510,7 @@ struct NetworkCameraTests {
         await box.look { taken() == 1 }
         #expect(await box.control.send(.get, "cameras/yard/thumbnail").status == 200)
         #expect(try await box.control.keptThumbnail("yard") == nil)
-        // Of a time when they were kept: gone with the next start, and told to nobody.
+        // Of a time when they were kept: gone with the next start, and shown to no one.
         try await box.control.keepThumbnail([0xFF, 0xD8, 0xFF], of: "yard")
         let next = try await box.stage.start()
         #expect(try await next.keptThumbnail("yard") == nil)

@@ -132,7 +132,7 @@ struct NetworkJobTests {
         #expect(stage.network.requests.isEmpty)
     }
 
-    @Test func `a network that is too large is refused in the search's own words`() async throws {
+    @Test func `a network that is too large is refused with the search's own message`() async throws {
         let (stage, control) = try await box()
         stage.network.refuse(CodedError(.scanTooLarge, "the network cannot be searched", why: "10.0.0.0/8 is large"))
         let refused = await control.send(.post, "discovery", #"{"ranges":["10.0.0.0/8"]}"#)
@@ -241,7 +241,7 @@ struct NetworkJobTests {
         return (id, try #require(await stage.network.nextTest()))
     }
 
-    @Test func `a test tells its steps as they come, and its end`() async throws {
+    @Test func `a test reports its steps as they come, and its end`() async throws {
         let (stage, control) = try await box()
         let (id, test) = try await test(stage, control, "rtsp://192.0.2.7/1")
         #expect(stage.network.testRequests.first?.password == Self.password)
@@ -257,7 +257,7 @@ struct NetworkJobTests {
         let done = try await control.get(StreamTestReport.self, "camera-tests/\(id)")
         #expect(done.isDone && done.isUsable)
 
-        // Nobody else's, and not for ever.
+        // No one else's, and not for ever.
         #expect(await control.send(.get, "camera-tests/1").problem?.code == .notFound)
         stage.now.withLock { $0 += .seconds(299) }
         #expect(await control.send(.get, "camera-tests/\(id)").status == 200)
@@ -265,7 +265,7 @@ struct NetworkJobTests {
         #expect(await control.send(.get, "camera-tests/\(id)").problem?.code == .notFound)
     }
 
-    @Test func `a test that nobody waits for is ended, and makes room`() async throws {
+    @Test func `a test that no one waits for is ended, and makes room`() async throws {
         let (stage, control) = try await box()
         let (id, test) = try await test(stage, control, "rtsp://192.0.2.7/1")
         #expect(
@@ -315,7 +315,7 @@ struct NetworkJobTests {
         "{\"source\":\"rtsp://192.0.2.7/\",\"password\":\"p@ss:/\(String(repeating: "x", count: 4096))\"}",
         #"{"password":"p@ss:/"}"#,
     ])
-    func `a test that cannot be made is refused, and no password is told`(body: String) async throws {
+    func `a test that cannot be made is refused, and no password is shown`(body: String) async throws {
         let (stage, control) = try await box()
         let refused = await control.send(.post, "camera-tests", body)
         #expect([400, 422].contains(refused.status), "\(refused.text)")
@@ -365,7 +365,7 @@ struct NetworkJobTests {
         #expect(camera.settings["pin"] == .string(report.pin ?? ""))
         #expect(camera.settings["identity_serial"] == .string("0042"))
         #expect(camera.profiles.map(\.token) == ["P2", "P1"] && camera.profiles.map(\.isDefault) == [false, true])
-        // Its process knows which device it has to be.
+        // Its process knows which device it must be.
         let file = try #require(stage.file("run/service/camera-front.json"))
         #expect(file.contains(Self.endpoint) && file.contains("00:00:5e:00:53:01") && file.contains("sha256//"))
 
@@ -404,13 +404,13 @@ struct NetworkJobTests {
         await control.core.jobs.settled()
         let found = try await control.get(NetworkSearchDocument.self, "discovery").found
         #expect(found.map(\.mark) == [.added] && found.map(\.camera) == ["yard"])
-        // And that it moved is told to both.
+        // And that it moved is reported to both.
         _ = await control.core.heard(
             .init(kind: .hello, endpoint: Self.endpoint, address: "192.0.2.99", network: "eth0"))?
             .value
-        let told = try #require(control.core.memory).events(after: 0, limit: 1000)
+        let reported = try #require(control.core.memory).events(after: 0, limit: 1000)
             .filter { $0.text.contains("announced itself at 192.0.2.99") }.compactMap(\.object)
-        #expect(Set(told) == ["yard", "yard-sub"])
+        #expect(Set(reported) == ["yard", "yard-sub"])
         // One goes, the other stays.
         #expect(await control.send(.delete, "cameras/yard-sub").status == 204)
         #expect(try await control.get(CameraDocument.self, "cameras/yard").endpoint == Self.endpoint)
@@ -467,7 +467,7 @@ struct NetworkJobTests {
         #expect(camera.firmware == "1.2" && camera.port == 554 && camera.endpoint == Self.endpoint)
     }
 
-    @Test func `nobody chooses datagrams beside an encrypted address`() async throws {
+    @Test func `datagrams cannot be chosen beside an encrypted address`() async throws {
         let (stage, control) = try await box()
         defer { withExtendedLifetime(stage) {} }
         func add(_ id: String, _ source: String) async -> APIResponse {
@@ -475,13 +475,13 @@ struct NetworkJobTests {
             return await control.send(.post, "cameras", JSONDocument.text(request))
         }
         let refused = await add("a", "rtsps://192.0.2.7/1")
-        #expect(refused.status >= 400 && refused.text.contains("rtsps:// stands for TLS"), "\(refused.text)")
+        #expect(refused.status >= 400 && refused.text.contains("rtsps:// promises TLS"), "\(refused.text)")
         let added = await add("a", "rtsp://192.0.2.7/1")
         #expect(added.status == 201, "\(added.text)")
         // Nor by the other half of it; both together are a way.
         let source = #"{"source":"rtsps://192.0.2.7/1"}"#
         let changed = await control.send(.patch, "cameras/a", source)
-        #expect(changed.status >= 400 && changed.text.contains("rtsps:// stands for TLS"), "\(changed.text)")
+        #expect(changed.status >= 400 && changed.text.contains("rtsps:// promises TLS"), "\(changed.text)")
         let both = #"{"source":"rtsps://192.0.2.7/1","settings":{"transport":"tcp"}}"#
         #expect(await control.send(.patch, "cameras/a", both).status == 200)
         let back = await control.send(.patch, "cameras/a", #"{"settings":{"transport":"multicast"}}"#)
@@ -492,7 +492,7 @@ struct NetworkJobTests {
         ("transport", "\"udp\"", "HTTP has no such thing"), ("profile", "\"sub\"", "onvif:// cameras alone"),
         ("rtsp_host", "\"192.0.2.9\"", "onvif:// cameras alone"), ("rtsp_port", "8554", "onvif:// cameras alone"),
     ])
-    func `nobody chooses for frames over HTTP what they have not`(
+    func `for frames over HTTP no one chooses what they lack`(
         setting: String, value: String, words: String
     ) async throws {
         let (stage, control) = try await box()

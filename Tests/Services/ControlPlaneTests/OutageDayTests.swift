@@ -31,7 +31,7 @@ struct OutageDayTests {
                     code: state == .waiting ? .relayUnreachable : nil, relay: "main", restarts: 0,
                     unit: "active")
             }
-            await control.core.tellNews(of: documents)
+            await control.core.reportNews(of: documents)
         }
         return try memory.events(after: before, limit: 10_000)
     }
@@ -76,12 +76,12 @@ struct OutageDayTests {
     func `a stream that comes and goes is fewer than 50 events a day`(period: Int) async throws {
         let events = try await day(every: 2) { $0 / period % 2 == 0 ? .live : .waiting }
         let own = events.filter { $0.object == "a" }
-        // What is shorter than the patience is not an event at all.
+        // What is shorter than the grace period is not an event at all.
         #expect((period == 7 ? 0..<50 : 3..<50).contains(own.count), "\(own.count) events")
         #expect(try bytes(of: own) < 1_000_000)
     }
 
-    @Test func `an outage that ends is told with its end, a stop at once, and a look that missed not at all`()
+    @Test func `an outage that ends is reported with its end, a stop at once, and a look that missed not at all`()
         async throws
     {
         let events = try await day(every: 10) { second in

@@ -55,7 +55,7 @@ final class RecordingUnits: UnitControl {
     func set(_ unit: String, user: UInt32?) { state.withLock { $0.units[unit]?.userIdentifier = user } }
 
     /// Its process has taken a change over.
-    func tell(_ unit: String, _ change: VideoChange) {
+    func report(_ unit: String, _ change: VideoChange) {
         state.withLock { state in
             guard let content = state.content[unit],
                 var configuration = try? JSONDocument.decode(CameraConfiguration.self, from: content)

@@ -96,7 +96,7 @@ struct RenameTests {
                 == "camera rename front porch")
     }
 
-    @Test func `one event tells it, and those of before keep the former ID`() async throws {
+    @Test func `one event reports it, and those of before keep the former ID`() async throws {
         let (stage, control) = try await box()
         defer { withExtendedLifetime(stage) {} }
         let memory = try #require(control.core.memory)
@@ -299,7 +299,7 @@ struct RenameTests {
             try memory.events(after: 0, limit: 1000).last { $0.topic == "camera" }?.text
                 == "renamed from porch, and so is its stream")
 
-        // And when nobody confirms that, it is porch again.
+        // And when no one confirms that, it is porch again.
         #expect(await control.send(.post, "cameras/front/rename", #"{"id":"porch"}"#).status == 200)
         #expect(await control.send(.post, "config/rollback", #"{"confirmSeconds":30}"#).status == 200)
         #expect(try password(stage, "front") == "one")
@@ -342,8 +342,8 @@ struct RenameTests {
         await control.send(.post, "cameras", Self.front)
         #expect(await control.send(.put, "cameras/front/password", #"{"secret":"two"}"#).status == 204)
         let generations = try await control.get(GenerationListDocument.self, "config/history").generations
-        let wanted = try #require(generations.first { $0.cause == "camera add front" && !$0.isCurrent })
-        #expect(await control.send(.post, "config/rollback", #"{"generation":\#(wanted.number)}"#).status == 200)
+        let requested = try #require(generations.first { $0.cause == "camera add front" && !$0.isCurrent })
+        #expect(await control.send(.post, "config/rollback", #"{"generation":\#(requested.number)}"#).status == 200)
         #expect(await control.core.current.store.camera("front")?.uuid == first)
         #expect(try stage.makeCredentials().names(scope: "camera-front") == [])
         #expect(Set(stage.units.running.keys) == Self.units("a") && notes(stage) == [])
@@ -362,7 +362,7 @@ struct RenameTests {
         #expect(answer.status == 200, "\(answer.text)")
         let now = await [control.stored("a")?.uuid, control.stored("front")?.uuid]
         #expect(now == uuids)
-        // Nobody is shown another one's password; it has to be given again.
+        // No camera gets another one's password; it has to be given again.
         #expect(try password(stage, "a") == nil && password(stage, "front") == nil && notes(stage) == [])
     }
 
@@ -438,7 +438,7 @@ struct RenameTests {
         }
         let body = #"{"generation":\#(start),"confirmSeconds":30}"#
         #expect(await first.send(.post, "config/rollback", body).status == 200)
-        // Until then nobody has another one's.
+        // Until then no camera has another one's.
         #expect(try password(stage, "a") == nil && password(stage, "front") == nil && notes(stage) == [])
         let control = try await end(stage, first, ending)
         #expect(notes(stage) == [])
@@ -472,7 +472,7 @@ struct RenameTests {
         #expect(Set(stage.units.running.keys) == Self.units("a", "front"))
     }
 
-    /// Killed at any step of going back, or of taking that back: when nobody confirms it the camera has its secret.
+    /// Killed at any step of going back, or of taking that back: unconfirmed, the camera has its secret.
     @Test(arguments: [false, true])
     func `killed while it waits to be confirmed, the camera has its secret in the end`(isTakenBack: Bool) async throws {
         let confirmed = #"{"confirmSeconds":30}"#
@@ -558,7 +558,7 @@ struct RenameTests {
         #expect(try stage.makeCredentials().names(scope: "camera-front") == [] && notes(stage) == [])
         #expect(stage.units.words == ["stop watchbox-camera@front.service", "start watchbox-camera@porch.service"])
 
-        // Back to a generation of before: what was sealed for the new ID stays behind, and that is told.
+        // Back to a generation of before: what was sealed for the new ID stays behind, and that is reported.
         #expect(await control.send(.post, "config/rollback").status == 200)
         #expect(try await control.get(CameraDocument.self, "cameras/front").hasPassword == false)
         #expect(try await control.get(StreamDocument.self, "streams/front").code == .missingSecret)

@@ -72,7 +72,7 @@ struct SecretTests {
         #expect(stage.file("run/secret/box-camera-a/relay-main") == "rtmp://h/3")
     }
 
-    @Test func `a secret is never told back, logged or written in clear outside memory`() async throws {
+    @Test func `a secret is never shown again, logged or written in clear outside memory`() async throws {
         let stage = try ControlStage()
         try stage.write("relay.main = { url = \"rtmp://127.0.0.1/live\" }\n")
         let control = try await stage.start()
@@ -125,7 +125,7 @@ struct SecretTests {
         #expect(try await control.get(CameraDocument.self, "cameras/a").hasPassword == false)
     }
 
-    @Test func `a camera that takes the place of a removed one is told to be another`() async throws {
+    @Test func `a camera that takes the place of a removed one is announced as another`() async throws {
         let stage = try ControlStage()
         try stage.write(ControlStage.connections + "camera.f = { source = \"test:\" }\n")
         let control = try await stage.start()
@@ -208,7 +208,7 @@ struct SecretTests {
     }
 }
 
-/// While nobody can tell whether a secret is there.
+/// While no one can know whether a secret is there.
 struct UnreadableSecretTests {
     private static let files = """
         relay.main = { secret = "relay-main" }

@@ -11,7 +11,7 @@ import Testing
 
 @Suite(.timeLimit(.minutes(15)))
 struct ServiceTests {
-    @Test func `it is ready after the first apply, tells what runs, and feeds the watchdog`() async throws {
+    @Test func `it is ready after the first apply, reports what runs, and feeds the watchdog`() async throws {
         let stage = try ControlStage()
         try stage.write(ControlStage.two)
         let socket = try NotifySocket(path: "\(stage.root)/notify")
@@ -24,8 +24,8 @@ struct ServiceTests {
         #expect(stage.file("run/service/camera-a.json") != nil)
         _ = await socket.messages(until: "WATCHDOG=1")
         await control.send(.post, "cameras", #"{"id":"c","source":"test:"}"#)
-        let told = await socket.messages(until: "STATUS=3 cameras, generation 2")
-        #expect(told.last == "STATUS=3 cameras, generation 2")
+        let reported = await socket.messages(until: "STATUS=3 cameras, generation 2")
+        #expect(reported.last == "STATUS=3 cameras, generation 2")
         try stage.write("nonsense")
         await control.reload()
         let reloaded = await socket.messages(until: "READY=1")
@@ -145,19 +145,19 @@ struct ServiceTests {
         #expect(try await control.get(BoxStatus.self, "status").state == .ok)
         let camera = try await control.get(CameraDocument.self, "cameras/a")
         #expect(camera.lastConnected == 1_700_000_000)
-        // One look is no news.
+        // One look is not news.
         stage.now.withLock { $0 += .seconds(10) }
         await control.core.tick()
-        var told: [String] = []
+        var reported: [String] = []
         for await event in watcher {
-            told.append(try JSONDocument.decode(EventDocument.self, from: Array(event.data.utf8)).text)
-            if told.last == "live" { break }
+            reported.append(try JSONDocument.decode(EventDocument.self, from: Array(event.data.utf8)).text)
+            if reported.last == "live" { break }
         }
-        #expect(told.last == "live")
+        #expect(reported.last == "live")
         _ = stub
     }
 
-    @Test func `health is forwarded, in its own words also when it refuses`() async throws {
+    @Test func `health is forwarded, with its own message also when it refuses`() async throws {
         let stage = try ControlStage()
         let control = try await stage.start()
         #expect(await control.send(.get, "health").status == 504)
@@ -186,7 +186,7 @@ struct ServiceTests {
         _ = stub
     }
 
-    @Test func `a box that nobody looks after is not ok, but for the first seconds`() async throws {
+    @Test func `a box without supervision is not ok, but for the first seconds`() async throws {
         let stage = try ControlStage()
         let control = try await stage.start()
         #expect(try await control.get(BoxStatus.self, "status").state == .ok)
@@ -215,7 +215,7 @@ struct ServiceTests {
         #expect(answer.text.contains("watchbox_config_generation 1\n"))
     }
 
-    @Test func `systemd's refusal is told with its code`() async throws {
+    @Test func `systemd's refusal is reported with its code`() async throws {
         let stage = try ControlStage()
         try stage.write(ControlStage.two)
         let control = try await stage.start()

@@ -66,14 +66,14 @@ struct StreamStateTests {
         (.connecting, .starting, nil), (.waitingForKey, .waiting, .noKey),
         (.waitingToReconnect, .waiting, .relayUnreachable), (.failed, .failed, nil), (.stopping, .stopped, nil),
     ])
-    func `what the process says is told`(said: CameraStatistics.State, state: StreamDocument.State, code: ErrorCode?) {
-        let told = document(unit("active"), process(said, reason: "why"))
-        #expect(told.state == state)
-        #expect(told.reason == "why")
-        #expect(told.code == code)
+    func `what the process says is shown`(said: CameraStatistics.State, state: StreamDocument.State, code: ErrorCode?) {
+        let reported = document(unit("active"), process(said, reason: "why"))
+        #expect(reported.state == state)
+        #expect(reported.reason == "why")
+        #expect(reported.code == code)
     }
 
-    @Test func `each way of not running has its words`() {
+    @Test func `each way of not running has its text`() {
         #expect(document(unit("inactive"), isActive: false).reason == "the camera is disabled")
         #expect(document(unit("inactive"), isStopped: true).reason == "stopped by request")
         #expect(document(unit("inactive")).code == .cameraStopped)
@@ -91,10 +91,10 @@ struct StreamStateTests {
         var answer = process(.publishing)
         answer.instant = 6_000_000_000
         answer.statistics.lastSent = 5_900_000_000
-        let told = document(unit("active"), answer)
-        #expect(told.state == .waiting)
-        #expect(told.code == .relayStalled)
-        #expect(told.reason == "the relay acknowledges nothing")
+        let reported = document(unit("active"), answer)
+        #expect(reported.state == .waiting)
+        #expect(reported.code == .relayStalled)
+        #expect(reported.reason == "the relay acknowledges nothing")
         // A breath before the health daemon warns.
         answer.instant -= 1
         #expect(document(unit("active"), answer).state == .live)
@@ -110,25 +110,25 @@ struct StreamStateTests {
         .sourceUnreadable, "cannot open /root/film.mp4", why: "Permission denied",
         hint: "Allow this user to read it")
 
-    @Test func `what its process left is told instead of a number`() {
+    @Test func `what its process left is shown instead of a number`() {
         var ended = unit("failed", result: "exit-code")
         ended.execMainStatus = 1
         #expect(document(ended).reason == "it ended with status 1")
         #expect(document(ended).code == .cameraStopped)
         #expect(document(ended).hint == "Run: watchboxctl stream start a")
         ended.statusText = Self.words.endLine
-        let told = document(ended)
-        #expect(told.state == .failed)
-        #expect(told.reason == "cannot open /root/film.mp4: Permission denied")
-        #expect(told.code == .sourceUnreadable)
-        // Not what a process, which a stranger may have taken over, would have a person do.
-        #expect(told.hint == "Check the source: watchboxctl camera show a")
+        let reported = document(ended)
+        #expect(reported.state == .failed)
+        #expect(reported.reason == "cannot open /root/film.mp4: Permission denied")
+        #expect(reported.code == .sourceUnreadable)
+        // Not what a process, which an attacker may have taken over, would have a person do.
+        #expect(reported.hint == "Check the source: watchboxctl camera show a")
         ended.result = "start-limit-hit"
         #expect(document(ended).reason == "it ended too often: cannot open /root/film.mp4: Permission denied")
         #expect(document(ended).code == .sourceUnreadable)
     }
 
-    @Test func `it is told while systemd starts it again, and while it still ends`() {
+    @Test func `it is shown while systemd starts it again, and while it still ends`() {
         var unit = unit("activating", sub: "auto-restart", result: "exit-code")
         unit.statusText = Self.words.endLine
         #expect(document(unit).state == .starting)
@@ -142,7 +142,7 @@ struct StreamStateTests {
 
     /// A signal came from elsewhere: what the process said before is not a reason for it.
     @Test(arguments: ["signal", "watchdog", "oom-kill", "timeout"])
-    func `words do not explain an end that others made`(result: String) {
+    func `a text does not explain an end that others made`(result: String) {
         var unit = unit("failed", result: result)
         let before = document(unit)
         unit.statusText = Self.words.endLine
@@ -157,9 +157,9 @@ struct StreamStateTests {
 
     /// A socket that is still there after its process has ended says nothing any more.
     @Test func `a failed unit is not live, whatever its socket says`() {
-        let told = document(unit("failed", result: "exit-code"), process(.publishing))
-        #expect(told.state == .failed)
-        #expect(told.framesPerSecond == nil)
+        let reported = document(unit("failed", result: "exit-code"), process(.publishing))
+        #expect(reported.state == .failed)
+        #expect(reported.framesPerSecond == nil)
     }
 }
 
@@ -180,7 +180,7 @@ struct HostAddressTests {
         "", "rtmp://", "rtmp:///x", "rtmp://u:p@h/x", "rtmp://h:99999/x", "rtmp://h:-1/x", "rtmp://[::1", "ftp://h/x",
         "rtmp://a:b:c/x", "rtmp://[::1]x/y", "rtmp://h:/x",
     ])
-    func `what is not an address is none`(url: String) {
+    func `what is not an address is rejected`(url: String) {
         #expect(HostAddress(url: url) == nil)
     }
 

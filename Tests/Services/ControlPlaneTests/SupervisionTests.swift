@@ -6,7 +6,7 @@ import Testing
 
 struct SupervisionTests {
     private static let unit = "watchbox-camera@a.service"
-    private static let runs = [unit: Supervision.Wanted(runs: true, needsRestart: false)]
+    private static let runs = [unit: Supervision.Desired(runs: true, needsRestart: false)]
 
     private func state(
         _ active: String, sub: String = "", result: String = "success", restarts: UInt32 = 0, invocation: String = "1"
@@ -21,7 +21,7 @@ struct SupervisionTests {
         var starts: [Int] = []
         for tick in 0..<60 {
             let actions = supervision.observed(
-                [state("inactive")], wanted: Self.runs, busy: [], now: .seconds(tick * 2))
+                [state("inactive")], desired: Self.runs, busy: [], now: .seconds(tick * 2))
             if actions.contains(.job(.start, unit: Self.unit)) { starts.append(tick * 2) }
         }
         #expect(starts == [2, 4, 8, 16, 32, 64])
@@ -29,9 +29,9 @@ struct SupervisionTests {
 
     @Test func `a unit that systemd has not even loaded is started too`() {
         var supervision = Supervision()
-        #expect(supervision.observed([], wanted: Self.runs, busy: [], now: .zero) == [])
+        #expect(supervision.observed([], desired: Self.runs, busy: [], now: .zero) == [])
         #expect(
-            supervision.observed([], wanted: Self.runs, busy: [], now: .seconds(2)) == [.job(.start, unit: Self.unit)])
+            supervision.observed([], desired: Self.runs, busy: [], now: .seconds(2)) == [.job(.start, unit: Self.unit)])
     }
 
     @Test func `a restart by somebody else is not disturbed`() {
@@ -41,7 +41,7 @@ struct SupervisionTests {
             .enumerated()
         {
             actions += supervision.observed(
-                [state(active)], wanted: Self.runs, busy: [], now: .seconds(tick * 2))
+                [state(active)], desired: Self.runs, busy: [], now: .seconds(tick * 2))
         }
         #expect(!actions.contains { if case .job = $0 { true } else { false } })
     }
@@ -50,56 +50,57 @@ struct SupervisionTests {
         var supervision = Supervision()
         for tick in 0..<5 {
             let failed = supervision.observed(
-                [state("failed", result: "start-limit-hit")], wanted: Self.runs, busy: [], now: .seconds(tick))
+                [state("failed", result: "start-limit-hit")], desired: Self.runs, busy: [], now: .seconds(tick))
             #expect(!failed.contains { if case .job = $0 { true } else { false } })
         }
         var other = Supervision()
         for tick in 0..<5 {
             #expect(
-                other.observed([state("inactive")], wanted: Self.runs, busy: [Self.unit], now: .seconds(tick)) == [])
+                other.observed([state("inactive")], desired: Self.runs, busy: [Self.unit], now: .seconds(tick)) == [])
         }
     }
 
     @Test func `what should not run is stopped, and what is gone is forgotten`() {
         var supervision = Supervision()
-        let stopped = [Self.unit: Supervision.Wanted(runs: false, needsRestart: false)]
+        let stopped = [Self.unit: Supervision.Desired(runs: false, needsRestart: false)]
         #expect(
-            supervision.observed([state("active")], wanted: stopped, busy: [], now: .zero)
+            supervision.observed([state("active")], desired: stopped, busy: [], now: .zero)
                 == [.job(.stop, unit: Self.unit)])
         var other = Supervision()
         #expect(
-            other.observed([state("activating")], wanted: [:], busy: [], now: .zero) == [.job(.stop, unit: Self.unit)])
-        #expect(other.observed([state("failed")], wanted: [:], busy: [], now: .zero).contains(.forget(unit: Self.unit)))
+            other.observed([state("activating")], desired: [:], busy: [], now: .zero) == [.job(.stop, unit: Self.unit)])
+        #expect(
+            other.observed([state("failed")], desired: [:], busy: [], now: .zero).contains(.forget(unit: Self.unit)))
     }
 
     @Test func `a unit that runs with older settings is restarted`() {
         var supervision = Supervision()
-        let wanted = [Self.unit: Supervision.Wanted(runs: true, needsRestart: true)]
-        #expect(supervision.observed([state("active")], wanted: wanted, busy: [], now: .zero) == [])
+        let desired = [Self.unit: Supervision.Desired(runs: true, needsRestart: true)]
+        #expect(supervision.observed([state("active")], desired: desired, busy: [], now: .zero) == [])
         #expect(
-            supervision.observed([state("active")], wanted: wanted, busy: [], now: .seconds(2))
+            supervision.observed([state("active")], desired: desired, busy: [], now: .seconds(2))
                 == [.job(.restart, unit: Self.unit)])
     }
 
-    @Test func `each change of a unit is told once, with its reason`() {
+    @Test func `each change of a unit is reported once, with its reason`() {
         var supervision = Supervision()
-        func told(_ states: [UnitState]) -> [String] {
-            supervision.observed(states, wanted: Self.runs, busy: [Self.unit], now: .zero).compactMap { action in
-                guard case .tell(let notice) = action else { return nil }
+        func reported(_ states: [UnitState]) -> [String] {
+            supervision.observed(states, desired: Self.runs, busy: [Self.unit], now: .zero).compactMap { action in
+                guard case .report(let notice) = action else { return nil }
                 return "\(notice.code.map { "\($0) " } ?? "")\(notice.text)"
             }
         }
-        #expect(told([state("inactive")]) == [])
-        #expect(told([state("active")]) == ["runs"])
-        #expect(told([state("active")]) == [])
+        #expect(reported([state("inactive")]) == [])
+        #expect(reported([state("active")]) == ["runs"])
+        #expect(reported([state("active")]) == [])
         #expect(
-            told([state("activating", sub: "auto-restart", result: "watchdog", restarts: 1)])
+            reported([state("activating", sub: "auto-restart", result: "watchdog", restarts: 1)])
                 == ["WB-2004 systemd started it again: it hung and was ended, 1 time so far"])
-        #expect(told([state("active", restarts: 1, invocation: "2")]) == ["runs"])
-        #expect(told([state("active", restarts: 1, invocation: "3")]) == ["was restarted"])
-        #expect(told([state("failed", result: "start-limit-hit", restarts: 1)]) == ["WB-2003 it ended too often"])
-        #expect(told([state("failed", result: "start-limit-hit", restarts: 1)]) == [])
-        #expect(told([state("active", restarts: 1)]) == ["runs"])
-        #expect(told([state("inactive", restarts: 1)]) == ["WB-2006 stopped"])
+        #expect(reported([state("active", restarts: 1, invocation: "2")]) == ["runs"])
+        #expect(reported([state("active", restarts: 1, invocation: "3")]) == ["was restarted"])
+        #expect(reported([state("failed", result: "start-limit-hit", restarts: 1)]) == ["WB-2003 it ended too often"])
+        #expect(reported([state("failed", result: "start-limit-hit", restarts: 1)]) == [])
+        #expect(reported([state("active", restarts: 1)]) == ["runs"])
+        #expect(reported([state("inactive", restarts: 1)]) == ["WB-2006 stopped"])
     }
 }

@@ -143,7 +143,7 @@ struct TokenTests {
         #expect(await again.core.tokenFacts == (try stored(stage, scope: "box")))
     }
 
-    @Test func `what cannot be renewed is told a week ahead, and at its end, with what to do`() async throws {
+    @Test func `what cannot be renewed is reported a week ahead, and at its end, with what to do`() async throws {
         let (stage, kas) = (try ControlStage(), ScriptedKeyAccess())
         let control = try await box(stage, kas)
         let answer = await control.send(.get, "events", query: ["topics": "kas"])
@@ -176,12 +176,12 @@ struct TokenTests {
         #expect(events[1].text.contains("away"))
         #expect(events[2].text.contains("has ended"))
         #expect(events[3].text.hasPrefix("the token was renewed until"))
-        #expect(events[4].text.hasPrefix("the token is well again"))
+        #expect(events[4].text.hasPrefix("the token is fine again"))
         #expect(try await control.get(KeyAccessDocument.self, "kas").code == nil)
         #expect(try #require(try stored(stage, scope: "box")).expiresAt > kas.now)
     }
 
-    @Test func `every camera gets a token for its own stream, and is told without being restarted`() async throws {
+    @Test func `every camera gets a token for its own stream, and learns of it without being restarted`() async throws {
         let (stage, kas) = (try ControlStage(), ScriptedKeyAccess())
         let control = try await box(stage, kas)
         let shown = Mutex<[String]>([])
@@ -203,7 +203,7 @@ struct TokenTests {
         // Not again and again.
         await control.core.careForToken()
         #expect(kas.state.withLock { $0.narrowed.count } == 2)
-        // Made from the box's token: with a renewed one they are made again, and told.
+        // Made from the box's token: with a renewed one they are made again, and passed on.
         kas.now += 16 * 86_400
         await control.core.careForToken()
         #expect(kas.state.withLock { $0.narrowed.count } == 4)
@@ -324,11 +324,11 @@ struct TokenTests {
         #expect(TokenCare.standing(expiresAt: 100, now: 100) == .ended)
         #expect(TokenCare.standing(expiresAt: 100, now: 99) == .endsSoon)
         #expect(TokenCare.standing(expiresAt: TokenCare.warning, now: 0) == .well)
-        let told: [(TokenCare.Standing, Int64)] = [
+        let reported: [(TokenCare.Standing, Int64)] = [
             (.well, 0), (.endsSoon, 0), (.endsSoon, 86_399), (.endsSoon, 86_400), (.ended, 86_401), (.well, 86_402),
         ]
         var answers: [Bool] = []
-        for (standing, now) in told { answers.append(care.tells(standing, now: now)) }
+        for (standing, now) in reported { answers.append(care.reports(standing, now: now)) }
         #expect(answers == [false, true, false, true, true, true])
     }
 }

@@ -34,14 +34,14 @@ struct UnitJobQueueTests {
         first: UnitJobQueue.Job, asked: [UnitJobQueue.Job], following: [UnitJobQueue.Job]
     ) {
         var line = UnitJobQueue()
-        #expect(line.wanted(first) == first)
-        for job in asked { #expect(line.wanted(job) == nil) }
+        #expect(line.requested(first) == first)
+        for job in asked { #expect(line.requested(job) == nil) }
         for job in following {
             #expect(line.ended() == job)
             #expect(!line.isIdle)
         }
         #expect(line.ended() == nil)
         #expect(line.isIdle)
-        #expect(line.wanted(.start) == .start)
+        #expect(line.requested(.start) == .start)
     }
 }

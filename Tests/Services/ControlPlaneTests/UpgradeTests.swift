@@ -9,7 +9,7 @@ import Testing
 
 /// Control is replaced by a newer one while cameras run, and the machine does not start again.
 struct UpgradeTests {
-    /// The files as a control wrote them that did not tell cameras of one ID apart.
+    /// The files as a control wrote them that did not distinguish cameras of one ID.
     private func makeOld(_ stage: ControlStage, _ ids: [String]) throws {
         for id in ids {
             let path = stage.paths.cameraFile(id)

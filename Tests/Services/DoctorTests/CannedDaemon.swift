@@ -1,6 +1,6 @@
 import Foundation
 
-/// A daemon's socket that answers each path with a text, or takes connections and says nothing.
+/// A daemon's socket that answers each path with a string, or takes connections and says nothing.
 final class CannedDaemon: Sendable {
     private let descriptor: CInt
     private let hasThread: Bool

@@ -68,7 +68,7 @@ struct CertificateValidityTests {
         #expect(throws: CertificateValidity.Failure.damaged(1)) { try ends(empty) }
     }
 
-    @Test func `a certificate is told before it ends`() throws {
+    @Test func `a certificate is reported before it ends`() throws {
         let tree = try FixtureTree([
             "etc/ca.pem": Self.untilNovember2036, "etc/none.pem": "nothing",
             "etc/cut.pem": Self.untilNovember2036 + "\n" + Self.untilAugust2081.prefix(300),
@@ -116,7 +116,7 @@ struct CertificateValidityTests {
         let (always, whenOn) = (["relay", "kas"], ["hook", "relay-server", "forward", "kas-server"])
         for isOn in [true, false] {
             try tree.write("etc/watchbox/watchbox.toml", settings(isOn))
-            // None of them is there, so each that is looked at is told.
+            // None of them is there, so each that is looked at is reported.
             let evidence = try await tree.finding("certificates").evidence
             for name in always { #expect(evidence.contains("/etc/\(name).pem:"), "\(evidence)") }
             for name in whenOn { #expect(evidence.contains("/etc/\(name).pem:") == isOn, "\(name): \(evidence)") }

@@ -35,7 +35,7 @@ struct CheckRunnerTests {
         #expect(report.state == .warn && report.count(.ok) == 1)
     }
 
-    /// Nobody writes into it, so whoever opens it to read waits: as for a file of a dead card.
+    /// Nothing writes into it, so whoever opens it to read waits: as for a file of a dead card.
     private func stuckFile(_ tree: FixtureTree) throws -> (check: DoctorCheck, release: @Sendable () -> Void) {
         let fifo = "\(tree.root)/fifo"
         try #require(mkfifo(fifo, 0o600) == 0)
@@ -72,9 +72,9 @@ struct CheckRunnerTests {
         #expect(report.findings.map(\.evidence) == ["it was read", "it was written"])
     }
 
-    @Test func `no more run at once than are allowed, and each is told when it is done`() async throws {
+    @Test func `no more run at once than are allowed, and each is reported when it is done`() async throws {
         let running = Mutex((now: 0, most: 0))
-        let told = Mutex<[String]>([])
+        let reported = Mutex<[String]>([])
         let checks = (0..<12).map { number in
             DoctorCheck("c\(number)") { _ in
                 running.withLock { $0 = ($0.now + 1, max($0.most, $0.now + 1)) }
@@ -85,13 +85,13 @@ struct CheckRunnerTests {
         }
         let environment = try FixtureTree().environment()
         _ = await CheckRunner(timeLimit: .seconds(60), width: 3).run(checks, in: environment) { done, name in
-            told.withLock { $0.append("\(done)") }
+            reported.withLock { $0.append("\(done)") }
         }
         #expect(running.withLock { $0.most } <= 3)
-        #expect(told.withLock { $0 } == (1...12).map(String.init))
+        #expect(reported.withLock { $0 } == (1...12).map(String.init))
     }
 
-    @Test func `units are judged by what PID 1 says`() async throws {
+    @Test func `units are assessed by what PID 1 says`() async throws {
         func unit(_ name: String, _ active: String = "active", _ result: String = "success", load: String = "loaded")
             -> UnitState
         {

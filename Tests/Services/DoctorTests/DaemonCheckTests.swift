@@ -57,7 +57,7 @@ struct DaemonCheckTests {
         #expect(try await findings(Self.status(streams: []), ["cameras"])[0].state == .ok)
     }
 
-    @Test func `what the health daemon found is told, and that it is silent`() async throws {
+    @Test func `what the health daemon found is reported, and that it is silent`() async throws {
         let hot = HealthCheck(check: "heat", state: .warn, since: 1, evidence: "78 °C", code: .hot)
         let full = HealthCheck(
             check: "disk", object: "/data", state: .fail, since: 1, evidence: "full", code: .diskFull)
@@ -70,7 +70,7 @@ struct DaemonCheckTests {
         #expect(try await findings(Self.status(checks: nil), ["health"])[0].state == .fail)
     }
 
-    @Test func `another version, and a configuration that was not taken, are told`() async throws {
+    @Test func `another version, and a configuration that was not taken, are reported`() async throws {
         let found = try await findings(
             Self.status(version: "0.1.0", problem: "watchbox.toml:3"), ["versions", "generation"])
         #expect(found[0].state == .warn && found[0].evidence.contains("0.1.0"))
@@ -83,7 +83,7 @@ struct DaemonCheckTests {
             let daemon = try CannedDaemon(
                 "\(tree.root)/run/watchbox/api.sock", answers: ["/api/v1/config/validate": JSONDocument.text(document)])
             defer { withExtendedLifetime(daemon) {} }
-            // Alone the file has a key that nobody knows.
+            // Alone the file has a key that is not known.
             #expect(try await tree.finding("config").state == .fail)
             return try await tree.finding("config", tree.environment(isOffline: false))
         }

@@ -37,7 +37,7 @@ struct DeviceCheckTests {
         #expect(finding == .ok("front: HD Pro Webcam C920 at /dev/video0"))
     }
 
-    @Test func `a number instead of a name that stays is a warning with the command that mends it`() async throws {
+    @Test func `a number instead of a name that stays is a warning with the command that fixes it`() async throws {
         let finding = try await tree("v4l2:/dev/video0").finding("devices")
         #expect(finding.state == .warn)
         #expect(finding.hint?.hasSuffix("watchboxctl camera edit front --source v4l2:\(Self.link)") == true)
@@ -46,7 +46,7 @@ struct DeviceCheckTests {
     @Test(arguments: [
         ("/dev/v4l/by-id/usb-gone-index0", ErrorCode.deviceMissing, "nothing is at"),
         ("/dev/video1", .deviceUnusable, "describes the frames of another node"),
-        ("/dev/video10", .deviceUnusable, "codec"), ("/dev/null2", .deviceUnusable, "no video device"),
+        ("/dev/video10", .deviceUnusable, "codec"), ("/dev/null2", .deviceUnusable, "is not a video device"),
     ])
     func `what is missing or no camera fails, and says why`(path: String, code: ErrorCode, words: String) async throws {
         let finding = try await tree("v4l2:\(path)").finding("devices")
@@ -99,7 +99,7 @@ struct DeviceCheckTests {
         }
     }
 
-    @Test func `formats are told size by size, and controls with their menus`() {
+    @Test func `formats are shown size by size, and controls with their menus`() {
         let modes = [
             CaptureMode(
                 pixelFormat: .yuyv, name: "YUYV 4:2:2", isCompressed: false,

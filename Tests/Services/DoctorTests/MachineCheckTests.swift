@@ -84,7 +84,7 @@ struct MachineCheckTests {
         try await look("heat", "sys/class/thermal/thermal_zone0/temp", limits.heatCelsius, 1000)
     }
 
-    @Test func `what the health monitor makes of firmware and watchdog is told here, too`() async throws {
+    @Test func `what the health monitor makes of firmware and watchdog is shown here, too`() async throws {
         var tree = try FixtureTree(healthyBoard)
         // Bit 3: slowed for its heat.
         try tree.write("sys/devices/platform/soc/soc:firmware/get_throttled", "8\n")
@@ -103,7 +103,7 @@ struct MachineCheckTests {
     }
 
     @Test(arguments: ["power", "heat", "watchdog", "processor", "memory", "sandbox"])
-    func `what this machine does not tell is unknown, never ok`(check: String) async throws {
+    func `what this machine does not report is unknown, never ok`(check: String) async throws {
         #expect(try await FixtureTree().finding(check).state == .unknown)
     }
 
@@ -117,7 +117,7 @@ struct MachineCheckTests {
         }
     }
 
-    @Test func `what holds decoders is told, and what is missing`() async throws {
+    @Test func `what holds decoders is reported, and what is missing`() async throws {
         let tree = try FixtureTree(healthyBoard)
         var environment = tree.environment()
         #expect(try await tree.finding("decoders", environment).state == .unknown)
@@ -129,13 +129,13 @@ struct MachineCheckTests {
         #expect(lacking.state == .warn && lacking.hint?.isEmpty == false)
     }
 
-    @Test func `a crash record of the kernel is told`() async throws {
+    @Test func `a crash record of the kernel is reported`() async throws {
         let tree = try FixtureTree(healthyBoard)
         try tree.write("sys/fs/pstore/dmesg-ramoops-0", "Oops")
         #expect(try await tree.finding("boot").state == .warn)
     }
 
-    @Test func `a process that is less than confined is told`() async throws {
+    @Test func `a process that is less than confined is reported`() async throws {
         let tree = try FixtureTree(healthyBoard)
         try tree.write("proc/41/status", "Uid:\t0\t0\t0\t0\nNoNewPrivs:\t1\nSeccomp:\t2\n")
         #expect(try await tree.finding("sandbox").evidence == "process 41 runs as root")
@@ -145,7 +145,7 @@ struct MachineCheckTests {
         #expect(DoctorCheck.weakness("") == "runs as root")
     }
 
-    @Test func `a user outside the group is told how to get in`() async throws {
+    @Test func `a user outside the group learns how to get in`() async throws {
         let tree = try FixtureTree(healthyBoard)
         let stranger = Environment.Identity(userIdentifier: 1000, groupIdentifiers: [1000])
         let finding = try await tree.finding("user", tree.environment(identity: stranger))
@@ -167,7 +167,7 @@ struct MachineCheckTests {
         #expect(try await tree.finding("storage").state == .fail)
     }
 
-    @Test func `a database is judged by its header`() async throws {
+    @Test func `a database is assessed by its header`() async throws {
         let tree = try FixtureTree()
         #expect(try await tree.finding("database").state == .unknown)
         try tree.write("var/lib/watchbox/state.db", "this is no database")

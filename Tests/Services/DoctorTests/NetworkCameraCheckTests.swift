@@ -67,7 +67,7 @@ struct NetworkCameraCheckTests {
         #expect(there == .ok("gate 127.0.0.1 is there"))
     }
 
-    @Test func `without network cameras there is nothing to ask, and offline nobody is asked`() async throws {
+    @Test func `without network cameras there is nothing to ask, and offline no camera is asked`() async throws {
         #expect(try await finding("camera.a = { source = \"test:\" }").state == .ok)
         let disabled = "camera.yard = { source = \"rtsp://127.0.0.1:1/\", active = false }"
         #expect(try await finding(disabled) == .ok("no camera of the network is set"))

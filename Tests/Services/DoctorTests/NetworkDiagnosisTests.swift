@@ -11,7 +11,7 @@ import Testing
         RelayLink.Upload(bytes: 1_000_000, milliseconds: 3000, bitsPerSecond: megabits * 1e6, isAtLeast: isAtLeast)
     }
 
-    @Test func `an upload is judged by what cameras send`() {
+    @Test func `an upload is assessed by what cameras send`() {
         #expect(NetworkDiagnosis.upload(upload(4), needed: 0).state == .ok)
         #expect(NetworkDiagnosis.upload(upload(7), needed: 4e6).state == .ok)
         #expect(NetworkDiagnosis.upload(upload(5), needed: 4e6).state == .warn)
@@ -23,8 +23,8 @@ import Testing
 
     /// It was not looked long enough to blame the line.
     @Test func `at least so much is never too little`() {
-        let told = NetworkDiagnosis.upload(upload(3, isAtLeast: true), needed: 4e6)
-        #expect(told.state == .ok && told.evidence.hasPrefix("at least 3.0 Mb/s"))
+        let reported = NetworkDiagnosis.upload(upload(3, isAtLeast: true), needed: 4e6)
+        #expect(reported.state == .ok && reported.evidence.hasPrefix("at least 3.0 Mb/s"))
     }
 
     @Test func `certificates that end soon are a warning`() {
@@ -39,7 +39,7 @@ import Testing
         #expect(NetworkDiagnosis.distrusted(RTMPTransportError(.connectionLost("reset"))) == nil)
     }
 
-    @Test func `figures that the kernel does not tell are unknown`() {
+    @Test func `figures that the kernel does not report are unknown`() {
         #expect(NetworkDiagnosis.roundTrip(nil).state == .unknown)
         #expect(NetworkDiagnosis.pathMTU(nil).state == .unknown)
         #expect(NetworkDiagnosis.roundTrip(20).state == .ok)

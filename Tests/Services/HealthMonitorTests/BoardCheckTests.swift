@@ -49,19 +49,19 @@ struct BoardCheckTests {
         (WatchdogReading(isPresent: true, state: "inactive"), .fail), (WatchdogReading(isPresent: true), .unknown),
         (WatchdogReading(board: "Raspberry Pi 5"), .fail), (WatchdogReading(), .unknown),
     ])
-    func `the watchdog is judged by what is armed`(reading: WatchdogReading, state: HealthState) {
+    func `the watchdog is assessed by what is armed`(reading: WatchdogReading, state: HealthState) {
         let finding = BoardChecks.watchdog(reading)
         #expect(finding.state == state)
         #expect(finding.code == (state == .fail ? .watchdogInactive : nil))
     }
 
     @Test(arguments: [(14, .ok), (10, .ok), (15, .warn), (60, .warn)] as [(Int64, HealthState)])
-    func `a watchdog that waits longer than the image wants is told`(seconds: Int64, state: HealthState) {
-        var reading = WatchdogReading(isPresent: true, state: "active", timeoutSeconds: seconds, wantedSeconds: 14)
+    func `a watchdog that waits longer than the image requires is reported`(seconds: Int64, state: HealthState) {
+        var reading = WatchdogReading(isPresent: true, state: "active", timeoutSeconds: seconds, configuredSeconds: 14)
         #expect(BoardChecks.watchdog(reading).state == state)
         #expect(BoardChecks.watchdog(reading).code == (state == .warn ? .watchdogSlow : nil))
         // A machine without the image's settings has its own.
-        reading.wantedSeconds = nil
+        reading.configuredSeconds = nil
         #expect(BoardChecks.watchdog(reading).state == .ok)
     }
 
@@ -72,7 +72,7 @@ struct BoardCheckTests {
             ("RuntimeWatchdogSec=1min", nil), ("RebootWatchdogSec=14s", nil), ("", nil),
         ] as [(String, Int64?)])
     func `what the image wants is read from its file`(text: String, seconds: Int64?) {
-        #expect(WatchdogReading.wanted(text) == seconds)
+        #expect(WatchdogReading.configured(text) == seconds)
     }
 
     @Test func `the last boot has a cause`() {
@@ -97,7 +97,7 @@ struct BoardCheckTests {
         #expect(BoardChecks.card(reading).map(\.state) == [state])
     }
 
-    @Test func `a card that does not tell its wear is unknown`() {
+    @Test func `a card that does not report its wear is unknown`() {
         #expect(BoardChecks.card(CardReading(cards: [.init(name: "mmcblk0", type: "SD")])).map(\.state) == [.unknown])
         #expect(BoardChecks.card(CardReading()).map(\.state) == [.unknown])
     }

@@ -14,7 +14,7 @@ struct CameraSocketTests {
         let sockets = CameraSockets(directory: tree.root)
         camera.answer = document
         #expect(try await sockets.status(of: "front").statistics.video.delivered == 7)
-        // As a program in place of the camera's would answer: valid, with a field that nobody asked for.
+        // As a program in place of the camera's would answer: valid, with a field that was not asked for.
         camera.answer = #"{"more":[0\#(String(repeating: ",0", count: 1 << 20))],\#(document.dropFirst())"#
         await #expect(throws: (any Error).self) { _ = try await sockets.status(of: "front") }
         camera.answer = #"{"more":[0,0],\#(document.dropFirst())"#

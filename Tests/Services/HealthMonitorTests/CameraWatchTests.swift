@@ -50,7 +50,7 @@ final class CameraWatchTests {
         #expect(try publish(outcome).evidence.hasPrefix("last acknowledgement 0.4 s ago, 25.0 fps"))
     }
 
-    @Test func `frames that nobody acknowledges may be the relay's fault`() throws {
+    @Test func `unacknowledged frames may be the relay's fault`() throws {
         var outcome = look(.answered(status(frames: 1, acknowledgedSecondsAgo: 0)), 1)
         for second in 2...40 {
             let document = status(frames: UInt64(second * 25), acknowledgedSecondsAgo: Double(second - 1))
@@ -182,7 +182,7 @@ final class CameraWatchTests {
         .answered(status("front", state) { $0.connections = connections })
     }
 
-    @Test func `a source that hangs from its first frame is told though its relay ends every idle stream`() {
+    @Test func `a source that hangs from its first frame is reported though its relay ends every idle stream`() {
         var locals: [Double] = []
         for second in stride(from: 2.0, through: 120, by: 2) {
             // 10 s of a stream, 4 s of waiting.
@@ -231,13 +231,13 @@ final class CameraWatchTests {
             Issue.record("\(String(describing: frozen.trouble))")
             return
         }
-        // Nothing to compare is no news, good or bad.
+        // Nothing to compare is not news, good or bad.
         let unknown = look(.answered(status(frames: 3, acknowledgedSecondsAgo: 0)), 6)
         #expect(states(unknown)[.frozenPicture] == .unknown)
         #expect(unknown.trouble == nil)
     }
 
-    @Test func `a counter that is nearly used and headers without confirmation are told`() throws {
+    @Test func `a counter that is nearly used and headers without confirmation are reported`() throws {
         func key(_ document: CameraStatusDocument, _ second: Double) throws -> Finding {
             try #require(look(.answered(document), second).findings.first { $0.check == .key })
         }
@@ -276,7 +276,7 @@ final class CaptureWatchTests {
         (ErrorCode?.none, true), (.deviceMissing, true), (.deviceNotPermitted, true), (.deviceUnusable, true),
         (.formatRefused, true), (.deviceFaults, false), (.badFrames, false),
     ])
-    func `a camera that waits is told at once; only faults of the device are answered with a step`(
+    func `a camera that waits is reported at once; only faults of the device are answered with a step`(
         code: ErrorCode?, isForPerson: Bool
     ) throws {
         for second in stride(from: 1.0, through: 60, by: 2) {
@@ -308,7 +308,7 @@ final class CaptureWatchTests {
         (.streamFrozen, .streamFrozen), (.cameraProtocol, .cameraProtocol),
     ])
     func `a network camera that waits is never answered with a step: its process tries by itself`(
-        code: ErrorCode?, told: ErrorCode
+        code: ErrorCode?, reported: ErrorCode
     ) throws {
         for second in stride(from: 1.0, through: 120, by: 2) {
             let outcome = look(second) {
@@ -317,7 +317,7 @@ final class CaptureWatchTests {
                 $0.code = code
                 $0.network = NetworkStatistics()
             }
-            #expect(finding(outcome, .camera)?.code == told)
+            #expect(finding(outcome, .camera)?.code == reported)
             switch outcome.trouble {
             case nil: #expect(second < 30)
             case .remote: #expect(second >= 30)
@@ -343,7 +343,7 @@ final class CaptureWatchTests {
         #expect(finding(outcome, .encoder)?.evidence == "as the camera encodes it, 1920x1080 at 25.0 fps")
     }
 
-    @Test func `what a camera is encoded with is told, and what it does not hold`() throws {
+    @Test func `what a camera is encoded with is reported, and what it does not hold`() throws {
         func encoder(_ second: Double, _ change: (inout CaptureStatistics) -> Void) -> Finding? {
             finding(
                 look(second, frames: 10 + UInt64(second)) {
@@ -384,7 +384,7 @@ final class CaptureWatchTests {
         #expect(finding(look(8) { _ in }, .encoder) == nil)
     }
 
-    @Test func `audio that was asked for and is not there is told`() {
+    @Test func `audio that was requested and is not there is reported`() {
         let missing = finding(look(1) { $0.audioReason = "hw:CARD=C920 is busy" }, .audio)
         #expect(missing?.state == .warn && missing?.code == .audioMissing)
         #expect(finding(look(2) { $0.audio = "hw:CARD=C920" }, .audio)?.state == .ok)

@@ -46,7 +46,7 @@ final class CheckRunnerTests {
         took(.camera("front"), .camera(.answered(status("front", .waitingToReconnect, frames: 10))), 1)
         took(.relay("main"), .peer(main, .refused("Connection refused")), 2)
         #expect(state(.relay, "main") == .fail)
-        // Better is told after ten seconds of it, though nobody has tried the relay since.
+        // Better is reported after ten seconds of it, though nothing has tried the relay since.
         for second in stride(from: 30.0, through: 42, by: 2) {
             let document = status(frames: UInt64(second), acknowledgedSecondsAgo: 0.5)
             took(.camera("front"), .camera(.answered(document)), second)
@@ -65,7 +65,7 @@ final class CheckRunnerTests {
         #expect(observed(2).cameras.map(\.usbPort) == ["1-1.4", nil])
     }
 
-    @Test func `a relay that is away is told as such, and gives no reason for a step`() {
+    @Test func `a relay that is away is reported as such, and gives no reason for a step`() {
         runner.use(.init(relays: [main], cameras: [.init(id: "front", relay: "main")]))
         took(.units, .units(.units([])), 0)
         for second in stride(from: 1.0, to: 600, by: 2) {
@@ -101,7 +101,7 @@ final class CheckRunnerTests {
         #expect(runner.ledger.checks(at: .at(4)).isEmpty)
     }
 
-    @Test func `what was read long ago is no ground for a step`() throws {
+    @Test func `what was read long ago is not a ground for a step`() throws {
         let broken = NetworkReading(interfaces: [.init(name: "eth0", hasCarrier: true)])
         took(.network, .network(broken), 1)
         #expect(observed(1).link?.interface == "eth0")
@@ -141,7 +141,7 @@ final class CheckRunnerTests {
         tookKills(ours: 10, 51)
         #expect(observed(51).faults.map(\.kind) == [.memoryLoop])
         #expect(observed(170).faults.map(\.kind) == [.memoryLoop])
-        // Quiet for 2 minutes: what happened is still told, and nothing is done about it.
+        // Quiet for 2 minutes: what happened is still reported, and nothing is done about it.
         tookKills(ours: 10, 172)
         #expect(observed(172).faults == [])
         #expect(state(.memory) == .fail)
@@ -200,9 +200,9 @@ final class CheckRunnerTests {
             let document = status(frames: UInt64(second * 25), acknowledgedSecondsAgo: 0.2)
             #expect(renewals(second...second, document) == 0)
         }
-        // The fault is told all the same.
+        // The fault is reported all the same.
         #expect(state(.networkAddress) == .fail)
-        // The stream ends: then it may be the link, after its patience.
+        // The stream ends: then it may be the link, after its grace period.
         let waiting = status("front", .waitingToReconnect, frames: 20_000)
         #expect(renewals(601...720, waiting) == 0)
         #expect(renewals(721...1200, waiting) == 1)
@@ -228,7 +228,7 @@ final class CheckRunnerTests {
         #expect(observed(41).faults == [])
     }
 
-    @Test func `a hanging camera is told as a camera, not as a check`() {
+    @Test func `a hanging camera is reported as a camera, not as a check`() {
         runner.use(.init(cameras: [.init(id: "front")]))
         took(.camera("front"), .camera(.answered(status(frames: 10, acknowledgedSecondsAgo: 0.5))), 1)
         _ = runner.late(.camera("front"), seconds: 4, at: .at(6))

@@ -50,7 +50,7 @@ struct ClockAskerTests {
         #expect(await look() == .ok)
     }
 
-    @Test func `where nobody tells, it is unknown and says why`() async {
+    @Test func `without a source, it is unknown and says why`() async {
         let asker = ClockAsker(StandInClock(.failure(.unavailable("no bus"))), askKernel: { nil })
         let reading = await asker.read(clock)
         #expect(reading.isSynchronised == nil)
@@ -58,7 +58,7 @@ struct ClockAskerTests {
         #expect(await ClockAsker(nil, askKernel: { nil }).read(clock).isSynchronised == nil)
     }
 
-    @Test func `the kernel is believed where it may be asked, and nobody is started`() async {
+    @Test func `the kernel is believed where it may be asked, and no program is started`() async {
         let control = StandInClock(.success(true))
         let reading = await ClockAsker(control, askKernel: { false }).read(clock)
         #expect(reading.isSynchronised == false)

@@ -33,7 +33,7 @@ final class ClockWatchTests {
         let finding = took(reading(false, 5, realtime: 12)).finding
         #expect(finding.state == .warn)
         #expect(finding.code == .clockUnset)
-        // Nobody can say whether it is synchronised, but it is certainly not set.
+        // No one can say whether it is synchronised, but it is certainly not set.
         #expect(took(reading(nil, 6, realtime: 13)).finding.code == .clockUnset)
     }
 
@@ -42,11 +42,11 @@ final class ClockWatchTests {
     }
 
     @Test(arguments: [(1.9, false), (2.1, true), (-3600, true), (3600, true), (-1.9, false)])
-    func `a step of more than 2 seconds is told, either way`(step: Double, isTold: Bool) {
+    func `a step of more than 2 seconds is reported, either way`(step: Double, isReported: Bool) {
         #expect(took(reading(true, 10, realtime: 1_780_000_010)).step == nil)
         let outcome = took(reading(true, 20, realtime: 1_780_000_020 + step))
-        #expect((outcome.step != nil) == isTold)
-        if let told = outcome.step { #expect(abs(told - step) < 0.001) }
+        #expect((outcome.step != nil) == isReported)
+        if let reported = outcome.step { #expect(abs(reported - step) < 0.001) }
         #expect(took(reading(true, 30, realtime: 1_780_000_030 + step)).step == nil)
     }
 }

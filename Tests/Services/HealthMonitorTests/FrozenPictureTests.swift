@@ -15,7 +15,7 @@ final class FrozenPictureTests {
     private var startedAt = 0.0
     private var restarts = 0
 
-    /// - Parameter changedAt: by the second; nil: its process cannot tell.
+    /// - Parameter changedAt: by the second; nil: its process does not know.
     private func live(seconds: Double, changedAt: (Double) -> Double?) {
         let end = second + seconds
         while second < end {
@@ -64,7 +64,7 @@ final class FrozenPictureTests {
         live(seconds: 40) { _ in hung }
         #expect(restarts == 1)
         live(seconds: 10) { $0 }
-        #expect(check?.state == .unknown, "the process is new: nobody knows yet")
+        #expect(check?.state == .unknown, "the process is new: not known yet")
         live(seconds: 100) { $0 }
         #expect(check?.state == .ok)
         #expect(check?.isAcknowledged == false)
@@ -75,8 +75,7 @@ final class FrozenPictureTests {
         #expect(restarts == 2)
     }
 
-    @Test func `a camera that hangs while a scene is believed is restarted when the belief is over, and told for good`()
-    {
+    @Test func `a camera that hangs while a scene is believed is restarted when that ends, and reported for good`() {
         live(seconds: 300) { _ in 0 }
         #expect(restarts == 1, "the scene")
         live(seconds: 3600) { second in (second / 600).rounded(.down) * 600 }
@@ -105,7 +104,7 @@ final class FrozenPictureTests {
         let hung = second
         live(seconds: 40) { _ in hung }
         #expect(restarts == 1)
-        // It moves again, and its process cannot tell.
+        // It moves again, and its process does not know.
         live(seconds: 3600) { _ in nil }
         #expect(check?.state == .unknown)
         let again = second

@@ -46,7 +46,7 @@ struct HealthHistoryTests {
         #expect(await second.events(check: nil, since: now + 100, clock: clock).isEmpty)
     }
 
-    @Test func `a directory that cannot be written stops nothing, and is told`() async throws {
+    @Test func `a directory that cannot be written stops nothing, and is reported`() async throws {
         let tree = try FixtureTree()
         try tree.remove("state")
         let clock = ManualClock()
@@ -67,7 +67,7 @@ struct HealthHistoryTests {
         #expect(try store.events(check: nil, since: 0).count == HealthHistory.maxInMemory)
     }
 
-    @Test func `a damaged file is moved aside and told`() async throws {
+    @Test func `a damaged file is moved aside and reported`() async throws {
         let tree = try FixtureTree(["state/history.db": "this is not a database, whatever its name says"])
         let clock = KernelClock()
         let history = HealthHistory(directory: tree.paths.stateDirectory)
@@ -95,7 +95,7 @@ struct HealthHistoryTests {
         }
         try add(1...10, time: now - 90_000)
         #expect(try store.events(check: nil, since: 0).isEmpty)
-        // Written before the clock was set: nobody knows how old it is.
+        // Written before the clock was set: no one knows how old it is.
         try add(11...12, time: 40)
         try add(13...13, time: now - 100)
         #expect(try store.events(check: nil, since: now - 3600).map(\.id) == [13, 12, 11])

@@ -31,13 +31,13 @@ final class HealthLedgerTests {
         #expect(took(.ok, 20) == "fail ok")
     }
 
-    @Test func `what cannot be told any more is unknown at once`() {
+    @Test func `what is no longer known is unknown at once`() {
         #expect(took(.fail, 0) == "new fail")
         #expect(took(.unknown, 2) == "fail unknown")
         #expect(took(.ok, 4) == "unknown ok")
     }
 
-    @Test func `since is told by the clock of now, which may have been set meanwhile`() throws {
+    @Test func `since is given by the clock of now, which may have been set meanwhile`() throws {
         let atBoot = HealthInstant(uptime: 10_000_000_000, realtime: 10_000_000_000)
         _ = ledger.took([finding(.fail)], of: [.publish], at: atBoot)
         let later = HealthInstant(uptime: 70_000_000_000, realtime: 1_780_000_000_000_000_000)
@@ -108,7 +108,7 @@ final class HealthLedgerTests {
         #expect(ledger.worst == .warn, "another state is news")
     }
 
-    @Test func `what a lane does not tell any more is gone, what others tell stays`() {
+    @Test func `what a lane does not report any more is gone, what others report stays`() {
         _ = ledger.took([finding(.fail, "front")], of: [.publish], object: "front", at: .at(0))
         _ = ledger.took([finding(.ok, "back")], of: [.publish], object: "back", at: .at(0))
         #expect(ledger.worst == .fail)

@@ -130,10 +130,10 @@ struct HealthServiceTests {
     @Test func `a round that hangs does not ping`() async throws {
         let stage = try Stage(settings: .init(cameras: [.init(id: "front")]))
         stage.start()
-        // The camera does not answer, and nobody says that the time for it is over.
-        await stage.clock.somebodySleeps(HealthService.patience)
+        // The camera does not answer, and nothing says that the time for it is over.
+        await stage.clock.somebodySleeps(HealthService.timeout)
         #expect(stage.socket.messages().isEmpty)
-        stage.clock.advance(HealthService.patience)
+        stage.clock.advance(HealthService.timeout)
         await stage.roundEnds()
         #expect(stage.socket.messages().contains("WATCHDOG=1"))
         await stage.stop()
@@ -143,8 +143,8 @@ struct HealthServiceTests {
         let stage = try Stage()
         stage.units.fallSilent()
         stage.start()
-        await stage.clock.somebodySleeps(HealthService.patience)
-        stage.clock.advance(HealthService.patience)
+        await stage.clock.somebodySleeps(HealthService.timeout)
+        stage.clock.advance(HealthService.timeout)
         await stage.roundEnds()
         await stage.rounds(1)
         let check = try #require(try await stage.report().checks.first { $0.check == "unit" })
@@ -153,7 +153,7 @@ struct HealthServiceTests {
         await stage.stop()
     }
 
-    @Test func `a camera without frames is restarted, and the history tells it`() async throws {
+    @Test func `a camera without frames is restarted, and the history shows it`() async throws {
         let stage = try Stage(
             settings: .init(cameras: [.init(id: "front")]), units: StandInUnits([running("front")]))
         stage.cameras.set("front", status(frames: 100, acknowledgedSecondsAgo: 0.1))
@@ -193,7 +193,7 @@ struct HealthServiceTests {
         await stage.stop()
     }
 
-    @Test func `a helper unit that is not installed is skipped and told`() async throws {
+    @Test func `a helper unit that is not installed is skipped and reported`() async throws {
         var board = healthyBoard
         board["proc/net/fib_trie"] = ""
         let unit = "watchbox-link-renew@eth0.service"
@@ -237,7 +237,7 @@ struct HealthServiceTests {
         #expect(state.uses[.reboot]?.count == 1)
     }
 
-    @Test func `a disk that cannot be written stops nothing and is told`() async throws {
+    @Test func `a disk that cannot be written stops nothing and is reported`() async throws {
         let stage = try Stage()
         try stage.tree.remove("state")
         stage.start()
@@ -250,7 +250,7 @@ struct HealthServiceTests {
         await stage.stop()
     }
 
-    @Test func `a damaged ladder is told, and larger steps wait`() async throws {
+    @Test func `a damaged ladder is reported, and larger steps wait`() async throws {
         var board = healthyBoard
         board["state/ladder.json"] = "{\"schema\":"
         let stage = try Stage(board)
@@ -263,7 +263,7 @@ struct HealthServiceTests {
         await stage.stop()
     }
 
-    @Test func `a clock that is set is told once, and spoils no time`() async throws {
+    @Test func `a clock that is set is reported once, and spoils no time`() async throws {
         let stage = try Stage()
         stage.start()
         await stage.roundEnds()
@@ -321,7 +321,7 @@ struct HealthServiceTests {
         await stage.stop()
     }
 
-    @Test func `this very machine is told as far as it can be read, and no step is taken`() async throws {
+    @Test func `this very machine is reported as far as it can be read, and no step is taken`() async throws {
         let stage = try Stage([:], onThisMachine: true)
         stage.start()
         await stage.roundEnds()

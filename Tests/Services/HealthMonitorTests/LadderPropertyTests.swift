@@ -96,7 +96,7 @@ struct LadderPropertyTests {
                 .init(
                     uptime: uptime, time: Int64(bitPattern: random.next()) % 4_000_000_000, cameras: cameras,
                     link: isBroken ? .init(interface: "eth0", reason: "x") : nil,
-                    faults: isBroken ? [.init(kind: .stuckTask, words: "x")] : []))
+                    faults: isBroken ? [.init(kind: .stuckTask, text: "x")] : []))
             var ends = random.next() % 4000 == 0
             for action in actions {
                 switch action {

@@ -94,7 +94,7 @@ struct LadderFileTests {
     @Test(arguments: [
         "", "{", "[]", "{}", "null", "{\"schema\":\"watchbox.ladder/2\"}", String(repeating: "[", count: 100_000),
     ])
-    func `a damaged file is told and set aside`(text: String) throws {
+    func `a damaged file is reported and set aside`(text: String) throws {
         let tree = try FixtureTree(["state/ladder.json": text])
         let file = LadderFile(directory: tree.paths.stateDirectory)
         let loaded = file.load()
@@ -129,7 +129,7 @@ struct LadderFileTests {
         }
     }
 
-    @Test func `a directory that is not there is an error in words`() throws {
+    @Test func `a directory that is not there is a readable error`() throws {
         let file = LadderFile(directory: "/nonexistent/watchbox")
         let failure = #expect(throws: LadderFile.Failure.self) { try file.save(LadderState()) }
         #expect(failure?.description.contains("/nonexistent/watchbox/ladder.json.new: open: ") == true)

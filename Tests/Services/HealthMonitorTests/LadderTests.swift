@@ -68,7 +68,7 @@ final class LadderTests {
         #expect(ladder.state.recoveries == ["L1": 2])
     }
 
-    @Test func `eight restarts in 10 minutes are all, and that is told once`() {
+    @Test func `eight restarts in 10 minutes are all, and that is reported once`() {
         var restarts = 0
         var held = 0
         for uptime in stride(from: UInt64(100), to: 700, by: 2) {
@@ -120,7 +120,7 @@ final class LadderTests {
         #expect(see(130, [camera("front", .stopped)]) == ["restart front"])
     }
 
-    @Test func `without systemd's word a camera is restarted all the same`() {
+    @Test func `without systemd's confirmation a camera is restarted all the same`() {
         #expect(see(100, [camera("front", nil, restarts: 0, usb: nil, wedged)]) == ["restart front"])
     }
 
@@ -136,7 +136,7 @@ final class LadderTests {
         #expect(see(1119, link: "no address") == [])
         #expect(see(1120, link: "no address") == ["renew eth0"])
         #expect(see(1122) == [])
-        // The patience begins again.
+        // The grace period begins again.
         #expect(see(3000, link: "no gateway") == [])
     }
 
@@ -195,7 +195,7 @@ final class LadderTests {
         }
     }
 
-    private let stuck = EscalationLadder.LocalFault(kind: .stuckTask, words: "v4l2 hangs")
+    private let stuck = EscalationLadder.LocalFault(kind: .stuckTask, text: "v4l2 hangs")
 
     @Test func `a local fault reboots after 30 minutes of uptime, when it lasts`() {
         #expect(see(600, faults: [stuck]) == [])
@@ -207,11 +207,11 @@ final class LadderTests {
         #expect(see(1802, faults: [stuck]) == [])
     }
 
-    @Test func `the words of a fault may change while it lasts`() {
+    @Test func `the text of a fault may change while it lasts`() {
         for second in UInt64(5000)..<5060 {
-            #expect(see(second, faults: [.init(kind: .memoryLoop, words: "\(second) kills")]) == [])
+            #expect(see(second, faults: [.init(kind: .memoryLoop, text: "\(second) kills")]) == [])
         }
-        #expect(see(5060, faults: [.init(kind: .memoryLoop, words: "9 kills")]) == ["reboot: 9 kills"])
+        #expect(see(5060, faults: [.init(kind: .memoryLoop, text: "9 kills")]) == ["reboot: 9 kills"])
     }
 
     @Test func `a fault that goes away in time reboots nothing`() {

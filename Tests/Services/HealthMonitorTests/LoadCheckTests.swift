@@ -81,7 +81,7 @@ final class LoadCheckTests {
         #expect(units(20) == ["a": 2])
         took(30, [:], slice: (4, 3))
         #expect(incidents.loop(at: .at(30)) == 0)
-        // Fine again is told for a minute, then no more.
+        // Fine again is reported for a minute, then no more.
         took(625, [:], slice: (4, 3))
         #expect(units(625) == ["a": 0])
         took(700, [:], slice: (4, 3))
@@ -137,7 +137,7 @@ final class LoadCheckTests {
         #expect(incidents.loop(at: .at(180)) == 6)
     }
 
-    @Test func `what cannot be told apart is the unit's`() {
+    @Test func `what cannot be attributed is the unit's`() {
         took(0, ["a": (0, 0)], slice: (0, 0))
         took(10, ["a": (2, 1)], slice: (2, 1))
         #expect(units(10) == ["a": 1])

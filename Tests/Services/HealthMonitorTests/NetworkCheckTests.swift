@@ -34,7 +34,7 @@ struct NetworkCheckTests {
         #expect(gateway.link?.interface == "eth0")
     }
 
-    @Test func `a gateway that nobody asked is unknown and no reason for a step`() {
+    @Test func `a gateway that was not asked is unknown and not a reason for a step`() {
         let outcome = NetworkChecks.local(reading(gateway: .unasked))
         #expect(states(outcome) == [.ok, .ok, .unknown])
         #expect(outcome.link == nil)
@@ -49,19 +49,19 @@ struct NetworkCheckTests {
         #expect(states(NetworkChecks.local(two)) == [.ok, .ok, .ok])
     }
 
-    @Test func `a relay that is away is told as relay, a dead name server as names`() {
+    @Test func `a relay that is away is reported as relay, a dead name server as names`() {
         let relay = HealthServiceSettings.Peer(name: "main", host: "live.example.net", port: 1935, tls: false)
-        func told(_ reading: PeerReading, _ check: CheckName = .relay) -> [String] {
+        func reported(_ reading: PeerReading, _ check: CheckName = .relay) -> [String] {
             NetworkChecks.peer(relay, reading, as: check).map {
                 "\($0.check.rawValue) \($0.state.rawValue) \($0.code?.description ?? "-")"
             }
         }
-        #expect(told(.refused("no answer")) == ["relay fail WB-5001", "network-dns ok -"])
-        #expect(told(.refused("no answer"), .kas) == ["kas fail WB-4301", "network-dns ok -"])
-        #expect(told(.noNameServer("try again")) == ["relay unknown -", "network-dns fail WB-5104"])
-        #expect(told(.noSuchName) == ["relay fail WB-5001", "network-dns ok -"])
-        #expect(told(.connected(address: "192.0.2.1", milliseconds: 3)) == ["relay ok -", "network-dns ok -"])
-        #expect(told(.vouched("front")) == ["relay ok -", "network-dns ok -"])
+        #expect(reported(.refused("no answer")) == ["relay fail WB-5001", "network-dns ok -"])
+        #expect(reported(.refused("no answer"), .kas) == ["kas fail WB-4301", "network-dns ok -"])
+        #expect(reported(.noNameServer("try again")) == ["relay unknown -", "network-dns fail WB-5104"])
+        #expect(reported(.noSuchName) == ["relay fail WB-5001", "network-dns ok -"])
+        #expect(reported(.connected(address: "192.0.2.1", milliseconds: 3)) == ["relay ok -", "network-dns ok -"])
+        #expect(reported(.vouched("front")) == ["relay ok -", "network-dns ok -"])
         let byAddress = HealthServiceSettings.Peer(name: "main", host: "192.0.2.1", port: 1935, tls: false)
         #expect(NetworkChecks.peer(byAddress, .refused("x"), as: .relay).map(\.check) == [.relay])
     }

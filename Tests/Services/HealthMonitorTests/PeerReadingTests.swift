@@ -31,7 +31,7 @@ struct PeerReadingTests {
         deinit { close(descriptor) }
     }
 
-    @Test func `a server that listens is reached, and a port where nobody listens is not`() {
+    @Test func `a server that listens is reached, and a port without a listener is not`() {
         let listener = Listener()
         let peer = HealthServiceSettings.Peer(name: "main", host: "127.0.0.1", port: listener.port, tls: false)
         guard case .connected(let address, _) = PeerReading.read(peer) else {

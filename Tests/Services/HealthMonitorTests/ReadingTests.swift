@@ -14,7 +14,7 @@ struct ReadingTests {
             WatchdogReading.read(tree.box)
                 == WatchdogReading(
                     isPresent: true, state: "active", timeoutSeconds: 14, bootStatus: 0,
-                    board: "Raspberry Pi 4 Model B Rev 1.5", wantedSeconds: 14))
+                    board: "Raspberry Pi 4 Model B Rev 1.5", configuredSeconds: 14))
         #expect(
             PressureReading.read(tree.box)
                 == PressureReading(memory: 0.0125, processor: 0.125, storage: 0, killedForMemory: 0))
@@ -58,7 +58,7 @@ struct ReadingTests {
         #expect(HeatReading.read(tree.box) == HeatReading(celsius: 83.5, zone: "gpu-thermal"))
     }
 
-    @Test func `eMMC tells the worse of its two kinds of cells`() throws {
+    @Test func `eMMC reports the worse of its two kinds of cells`() throws {
         let tree = try FixtureTree([
             "sys/block/mmcblk0/device/life_time": "0x02 0x0a\n", "sys/block/mmcblk0/device/pre_eol_info": "0x02\n",
             "sys/block/mmcblk0/device/type": "MMC\n", "sys/block/mmcblk0boot0/device/type": "MMC\n",
@@ -95,7 +95,7 @@ struct ReadingTests {
         #expect(GroupReading.read(tree.paths).slice == .init(killed: 3, atOwnLimit: 4))
     }
 
-    @Test func `a process in state D is told with its unit, a kernel thread is not`() throws {
+    @Test func `a process in state D is reported with its unit, a kernel thread is not`() throws {
         let zeroes = "0 0 0 0"
         let tree = try FixtureTree([
             "proc/1/stat": "1 (systemd) S 0 1 1 0 -1 4194560 \(zeroes) 10 20 0 0 20 0 1 0 5",

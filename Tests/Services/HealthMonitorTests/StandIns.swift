@@ -5,7 +5,7 @@ import Systemd
 
 @testable import HealthMonitor
 
-/// systemd as the monitor sees it; writes down what it is told to do.
+/// systemd as the monitor sees it; writes down what it is asked to do.
 final class StandInUnits: UnitControl {
     private struct State {
         var units: [UnitState] = []

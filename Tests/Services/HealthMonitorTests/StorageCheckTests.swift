@@ -65,7 +65,7 @@ struct StorageCheckTests {
 
         watch = RootWatch()
         #expect(took(try mount("ro", "rw"), errors: 2) == "fine")
-        // `mount -o remount,ro /`: old errors are none of its.
+        // `mount -o remount,ro /`: old errors are not its own.
         #expect(took(try mount("ro", "ro,errors=remount-ro"), errors: 2) == "closed")
         #expect(took(try mount("ro", "ro,errors=remount-ro"), errors: 3) == "failed")
 
@@ -93,7 +93,7 @@ struct StorageCheckTests {
         #expect(MountReading.read(tree.paths).rootErrors == 4)
     }
 
-    @Test func `what is wrong with the root is told when all else is well`() {
+    @Test func `what is wrong with the root is reported when all else is well`() {
         func state(_ root: RootWatch.Outcome) -> HealthState {
             StorageChecks.readOnly(MountReading(), canary: CanaryReading(), root: root).state
         }

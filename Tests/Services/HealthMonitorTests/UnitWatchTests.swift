@@ -13,24 +13,25 @@ struct UnitWatchTests {
         UnitState(name: name, load: "loaded", active: active, sub: sub, result: result, restarts: restarts)
     }
 
-    @Test func `units are told by what systemd says of them`() {
-        func told(_ unit: UnitState) -> String {
+    @Test func `units are recognised by what systemd says of them`() {
+        func reported(_ unit: UnitState) -> String {
             let finding = UnitWatch.finding(unit, restarts: 0)
             return "\(finding.object ?? "") \(finding.state.rawValue) \(finding.code?.description ?? "-")"
         }
-        #expect(told(unit("active")) == "watchbox-camera@front ok -")
-        #expect(told(unit("failed", "failed", result: "start-limit-hit")) == "watchbox-camera@front fail WB-2003")
-        #expect(told(unit("failed", "failed", result: "watchdog")) == "watchbox-camera@front fail WB-2004")
-        #expect(told(unit("failed", "failed", result: "oom-kill")) == "watchbox-camera@front fail WB-6004")
-        #expect(told(unit("activating", "auto-restart", result: "watchdog")) == "watchbox-camera@front warn WB-2004")
+        #expect(reported(unit("active")) == "watchbox-camera@front ok -")
+        #expect(reported(unit("failed", "failed", result: "start-limit-hit")) == "watchbox-camera@front fail WB-2003")
+        #expect(reported(unit("failed", "failed", result: "watchdog")) == "watchbox-camera@front fail WB-2004")
+        #expect(reported(unit("failed", "failed", result: "oom-kill")) == "watchbox-camera@front fail WB-6004")
         #expect(
-            told(unit("failed", "failed", name: "watchbox-relay.service", result: "exit-code"))
+            reported(unit("activating", "auto-restart", result: "watchdog")) == "watchbox-camera@front warn WB-2004")
+        #expect(
+            reported(unit("failed", "failed", name: "watchbox-relay.service", result: "exit-code"))
                 == "watchbox-relay fail WB-8009")
-        #expect(told(unit("inactive", "dead", name: "watchbox-relay.service")) == "watchbox-relay ok -")
-        #expect(told(unit("inactive", "dead", name: "watchbox-control.service")) == "watchbox-control fail WB-8001")
+        #expect(reported(unit("inactive", "dead", name: "watchbox-relay.service")) == "watchbox-relay ok -")
+        #expect(reported(unit("inactive", "dead", name: "watchbox-control.service")) == "watchbox-control fail WB-8001")
     }
 
-    @Test func `a unit that is restarted again and again is told although it runs`() {
+    @Test func `a unit that is restarted again and again is reported although it runs`() {
         var watch = UnitWatch()
         func state(_ restarts: UInt32, _ second: Double) -> HealthState? {
             watch.took([unit("active", restarts: restarts)], at: .at(second)).first?.state
@@ -44,7 +45,7 @@ struct UnitWatchTests {
         #expect(state(3, 630) == .warn)
     }
 
-    @Test func `a unit that is not installed is not told`() {
+    @Test func `a unit that is not installed is not reported`() {
         var watch = UnitWatch()
         var missing = unit("inactive", "dead")
         missing.load = "not-found"

@@ -88,7 +88,7 @@ struct HookQueueTests {
         #expect(queue.counts.refused == 1 && queue.counts.delivered == 2)
     }
 
-    @Test func `the newest 64 are kept, and what they pushed out is told`() {
+    @Test func `the newest 64 are kept, and what they pushed out is reported`() {
         var queue = queue(1...1)
         _ = queue.next(at: .zero)
         for id in Int64(2)...80 { queue.happened(event(id), at: .zero) }
@@ -103,7 +103,7 @@ struct HookQueueTests {
         #expect(queue.counts.overflowed == 18)
     }
 
-    @Test func `what is older than a day is not told`() {
+    @Test func `what is older than a day is not sent`() {
         var queue = HookQueue()
         queue.happened(event(1), age: .seconds(86_400), at: .seconds(100))
         queue.happened(event(2), age: .seconds(86_390), at: .seconds(100))
@@ -165,7 +165,7 @@ struct HookQueueTests {
         #expect(queue.place == HookPlace(settled: 7))
     }
 
-    @Test func `what was missed is told after a restart as well`() {
+    @Test func `what was missed is sent after a restart as well`() {
         var queue = queue(1...2)
         _ = queue.next(at: .zero)
         queue.ended(.refused, at: .zero)
@@ -182,13 +182,13 @@ struct HookQueueTests {
         queue.happened(event(40), at: .zero)
         #expect(queue.length == 0 && queue.place == HookPlace(settled: 40))
         queue.began(at: 90)
-        #expect(queue.position == 40, "what it has not seen yet it is told")
+        #expect(queue.position == 40, "what it has not seen yet is sent")
         queue.began(at: 12)
         queue.happened(event(13), at: .zero)
         #expect(queue.length == 1)
     }
 
-    /// Whatever happens in whatever order: no event is told twice, none is lost without being counted.
+    /// Whatever happens in whatever order: no event is sent twice, none is lost without being counted.
     @Test(arguments: 1...40) func `nothing is lost uncounted and nothing comes twice`(seed: Int) {
         var random = UInt64(seed) &* 0x9E37_79B9_7F4A_7C15
         func roll(_ sides: UInt64) -> UInt64 {
@@ -198,7 +198,7 @@ struct HookQueueTests {
         var queue = HookQueue()
         var now = Duration.zero
         var id: Int64 = 0
-        var told: Set<Int64> = []
+        var reported: Set<Int64> = []
         var isSending: HookMessage?
         for _ in 0..<4000 {
             now += .milliseconds(Int64(roll(4000)))
@@ -212,13 +212,13 @@ struct HookQueueTests {
                 guard let message = isSending else { continue }
                 isSending = nil
                 let outcome: HookOutcome = [.delivered, .delivered, .refused, .failed][Int(roll(4))]
-                if outcome == .delivered { #expect(told.insert(message.event.id).inserted) }
+                if outcome == .delivered { #expect(reported.insert(message.event.id).inserted) }
                 queue.ended(outcome, at: now)
             }
             #expect(queue.length <= HookQueue.limit + 1 || isSending != nil)
         }
         let counts = queue.counts
-        #expect(counts.delivered == UInt64(told.count))
+        #expect(counts.delivered == UInt64(reported.count))
         #expect(counts.delivered + counts.missed + UInt64(queue.length) == UInt64(id))
     }
 }

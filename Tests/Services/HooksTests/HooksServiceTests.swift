@@ -69,7 +69,7 @@ struct HooksServiceTests {
             #expect(state.delivered == 0 && state.queued == 0)
         }
         #expect(receiver.requests.count == 3)
-        #expect(stage.lines.count { $0.contains("status 404") } == 1, "told once")
+        #expect(stage.lines.count { $0.contains("status 404") } == 1, "logged once")
     }
 
     @Test func `a redirect is not followed, and of a long answer the status is enough`() async throws {
@@ -188,7 +188,7 @@ struct HooksServiceTests {
         }
     }
 
-    @Test func `a test says what came of it, and what to do`() async throws {
+    @Test func `a test reports the outcome, and what to do`() async throws {
         let (stage, receiver) = (try HookStage(), try Receiver())
         let hooks = [
             HookStage.hook("home", receiver.url + "/ok"), HookStage.hook("gone", receiver.url + "/gone"),

@@ -31,7 +31,7 @@ import Testing
         rig.time.seconds += 1
         #expect(refused(rig, from: "192.0.2.7") == 401)
         #expect(try lines(rig).map(\.leftOut) == [nil, 999])
-        // What nobody's later line would tell is told without one.
+        // What no later line would report is reported without one.
         for _ in 0..<4 { #expect(refused(rig, from: "192.0.2.7") == 401) }
         rig.endpoints.maintain()
         #expect(try lines(rig).count == 2)
@@ -146,14 +146,14 @@ import Testing
         #expect(try given().count == 5)
     }
 
-    @Test func `what the memory of given keys has no room for is told each time`() {
+    @Test func `what the memory of given keys has no room for is logged each time`() {
         var memory = PermitMemory()
         func entry(_ number: Int) -> AuditEntry {
             AuditEntry(time: 0, event: .rewrap, address: "a", headerSha256: "\(number)", decision: "permit")
         }
         for number in 0..<(PermitMemory.capacity + 10) {
             #expect(memory.asked("\(number)", now: 0) == 0)
-            memory.told("\(number)", entry(number), now: 0)
+            memory.reported("\(number)", entry(number), now: 0)
         }
         #expect(memory.asked("0", now: 1) == nil)
         #expect(memory.asked("\(PermitMemory.capacity)", now: 1) == 0)

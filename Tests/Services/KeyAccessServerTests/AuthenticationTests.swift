@@ -213,7 +213,7 @@ import Wire
         #expect(try status(rig, token: rig.accessToken(), requestToken: token) == 400)
     }
 
-    /// RFC 7515 §4.1.11: what a token calls critical has to be understood, and nothing is.
+    /// RFC 7515 §4.1.11: what a token calls critical must be understood, and nothing is.
     @Test(arguments: [["exp"], []])
     func `a request token with critical headers is malformed`(critical: [String]) throws {
         let rig = try Rig()

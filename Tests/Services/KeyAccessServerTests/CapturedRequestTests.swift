@@ -6,7 +6,7 @@ import Wire
 
 @testable import KeyAccessServer
 
-/// Requests of foreign clients, answered at their own time.
+/// Requests of third-party clients, answered at their own time.
 struct Captured: Decodable, CustomTestStringConvertible, Sendable {
     struct Decoded: Decodable, Sendable {
         struct Claims: Decodable, Sendable { var iat: Int64 }
@@ -77,7 +77,7 @@ struct Captured: Decodable, CustomTestStringConvertible, Sendable {
     }
 
     /// The same requests with the client key replaced by one of ours, in each form: the DEK comes out equal under
-    /// the salt that the service was told to use, and under no other.
+    /// the salt that the service was configured to use, and under no other.
     @Test(arguments: Captured.rewraps, [SessionSalt.l1l, .empty, .tdf])
     func `the key comes out equal under the configured salt`(
         captured: Captured, salt: SessionSalt

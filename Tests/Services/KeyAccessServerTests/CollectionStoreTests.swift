@@ -45,7 +45,7 @@ import Testing
         let store = try CollectionStore(directory: directory, now: 0)
         _ = try store.register(Self.entry(1), now: 0)
         let line = try Data(contentsOf: URL(filePath: file))
-        // 80 MiB of what is not a registration any more, and lines that are none at all.
+        // 80 MiB of what is not a registration any more, and invalid lines.
         let handle = try #require(FileHandle(forWritingAtPath: file))
         try handle.seekToEnd()
         let stale = Data(repeating: UInt8(ascii: "x"), count: 4000) + Data("\n".utf8)

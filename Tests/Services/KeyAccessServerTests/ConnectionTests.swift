@@ -14,8 +14,8 @@ private final class Client: Sendable {
     init?(from address: String = "127.0.0.1", port: Int) {
         descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         // A guard against a hang, far beyond what is promised.
-        var patience = timeval(tv_sec: 20, tv_usec: 0)
-        setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &patience, socklen_t(MemoryLayout<timeval>.size))
+        var timeout = timeval(tv_sec: 20, tv_usec: 0)
+        setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &timeout, socklen_t(MemoryLayout<timeval>.size))
         func call(_ port: Int, _ address: String, _ body: (UnsafePointer<sockaddr>, socklen_t) -> Int32) -> Bool {
             var place = sockaddr_in()
             place.sin_family = sa_family_t(AF_INET)
@@ -57,7 +57,7 @@ private final class Client: Sendable {
         }
     }
 
-    /// Whether the service ends it: an orderly end or a reset, not the end of patience.
+    /// Whether the service ends it: an orderly end or a reset, not our timeout.
     func isEnded() async -> Bool {
         await apart { [descriptor] in
             var byte: UInt8 = 0

@@ -59,8 +59,8 @@ import Wire
         // The box itself.
         registration.signature = try signature(rig, header)
         #expect(try send(rig, registration).status == 200)
-        let told = try #require(try facts(rig, header)?.publisher)
-        #expect(told.signature == registration.signature && told.signedAt == registration.issuedAt)
+        let reported = try #require(try facts(rig, header)?.publisher)
+        #expect(reported.signature == registration.signature && reported.signedAt == registration.issuedAt)
     }
 
     @Test func `a signature of another header, stream or time is worth nothing`() throws {
@@ -191,8 +191,8 @@ import Wire
         var registration = try rig.registration(header: header, stream: "front")
         registration.signature = try signature(rig, header)
         #expect(try send(rig, registration).status == 200)
-        let told = try facts(rig, header)?.publisher
-        #expect(told != nil)
+        let reported = try facts(rig, header)?.publisher
+        #expect(reported != nil)
         try AccessRegister(store: rig.store).grant(
             .init(holder: .init(issuer: "i", subject: "s"), stream: "front"), now: rig.time.seconds)
         rig.endpoints.maintain()
@@ -201,10 +201,10 @@ import Wire
                 directory: rig.path + "/state", passphrase: "a long passphrase", cost: .init(logN: 10)),
             passphrase: "a long passphrase")
         #expect(try again.register(header: again.sealedHeader(), stream: "front").status == 403)
-        #expect(try facts(again, header)?.publisher == told)
+        #expect(try facts(again, header)?.publisher == reported)
     }
 
-    @Test func `whoever has no device key here goes on as before, and what he signs is not told`() throws {
+    @Test func `whoever has no device key here goes on as before, and what he signs is not passed on`() throws {
         let rig = try rig()
         let header = try rig.sealedHeader(stream: "door")
         var registration = try rig.registration(header: header, stream: "door", publisher: "hall")
@@ -242,9 +242,9 @@ import Wire
         }
     }
 
-    // MARK: The viewer, who believes nobody
+    // MARK: The viewer, who trusts no one
 
-    @Test func `a viewer verifies for himself what the KAS tells`() throws {
+    @Test func `a viewer verifies for himself what the KAS reports`() throws {
         let rig = try rig()
         let header = try rig.sealedHeader()
         var registration = try rig.registration(header: header, stream: "front")

@@ -234,7 +234,7 @@ func gzip(_ bytes: [UInt8]) -> [UInt8] {
     // MARK: configuration
 
     @Test(arguments: ["0.0.0.0", "::", "192.168.1.5", "kas.example.net", "127.0.0.1.evil.net", "127.1", "0", ""])
-    func `plain HTTP beyond loopback is refused with a sentence`(host: String) throws {
+    func `plain HTTP beyond loopback is refused with a message`(host: String) throws {
         let error = try #require(throws: KeyAccessServerError.self) {
             try Rig { configuration, _ in configuration.host = host }
         }

@@ -38,13 +38,13 @@ private func setMode(_ path: String, _ mode: Int) throws {
     }
 
     @Test(arguments: [0o604, 0o640, 0o660, 0o622, 0o601])
-    func `a key file that others can touch is refused with a sentence`(wide: Int) throws {
+    func `a key file that others can touch is refused with a message`(wide: Int) throws {
         try temporary { path in
             _ = try KeyStore(directory: path, now: 5)
             try setMode(path + "/e1.pem", wide)
             let error = try #require(throws: StateDirectoryError.self) { try KeyStore(directory: path, now: 5) }
             #expect(
-                error == .permissionsTooWide(path: path + "/e1.pem", mode: UInt32(wide), wanted: 0o600))
+                error == .permissionsTooWide(path: path + "/e1.pem", mode: UInt32(wide), expected: 0o600))
             #expect("\(error)".contains("chmod 0600 \(path)/e1.pem"))
             try setMode(path + "/e1.pem", 0o600)
             _ = try KeyStore(directory: path, now: 5)
@@ -56,7 +56,7 @@ private func setMode(_ path: String, _ mode: Int) throws {
         try temporary { path in
             _ = try KeyStore(directory: path, now: 5)
             try setMode(path, wide)
-            #expect(throws: StateDirectoryError.permissionsTooWide(path: path, mode: UInt32(wide), wanted: 0o700)) {
+            #expect(throws: StateDirectoryError.permissionsTooWide(path: path, mode: UInt32(wide), expected: 0o700)) {
                 try KeyStore(directory: path, now: 5)
             }
             try setMode(path, 0o700)

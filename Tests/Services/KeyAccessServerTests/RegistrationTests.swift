@@ -8,7 +8,7 @@ import Wire
 @testable import KeyAccessServer
 @testable import NanoTDF
 
-/// Whose a header is (docs/design/0009). The attacker has the ciphertext, tokens for a stream of his own, and patience.
+/// Whose a header is (docs/design/0009). The attacker has the ciphertext, tokens for a stream of his own, and time.
 @Suite struct RegistrationTests {
     private let client = TestClient()
 
@@ -38,7 +38,7 @@ import Wire
             stream: stream, publisher: "attacker", lifetime: 3600, issuedAt: rig.time.seconds * 1000)
     }
 
-    @Test func `a header whose registration has ended is nobody else's`() throws {
+    @Test func `a header whose registration has ended belongs to no one else`() throws {
         let rig = try Rig()
         let header = try rig.sealedHeader(stream: "door")
         #expect(try rig.register(header: header, stream: "door", lifetime: 2).status == 200)
@@ -256,9 +256,9 @@ import Wire
         #expect(throws: KeyAccessServerError.self) { try store.retire(kid: "e1", now: now) }
     }
 
-    // MARK: What a viewer is told
+    // MARK: What a viewer learns
 
-    @Test func `a viewer that asks is told the stream, its age, and how many came after`() throws {
+    @Test func `a viewer that asks learns the stream, its age, and how many came after`() throws {
         let rig = try Rig()
         let old = try rig.sealedHeader(stream: "door")
         try rig.register(header: old, stream: "door")
@@ -276,7 +276,7 @@ import Wire
                 == CollectionFacts(
                     stream: "door", registeredAt: rig.time.seconds - 60, newerRegistrations: 3,
                     time: rig.time.seconds * 1000))
-        // Others get the answer that they know; a refusal tells nothing.
+        // Others get the answer that they know; a refusal reveals nothing.
         #expect(try facts([old], asks: false) == nil)
         #expect(try facts([old, old], asks: true) == nil)
         #expect(try facts([old], asks: true, stream: "front") == nil)

@@ -95,7 +95,7 @@ final class Rig: Sendable {
         return path
     }
 
-    /// The KAS key of the vectors, as the only one that this KAS ever had: foreign headers name no key.
+    /// The KAS key of the vectors, as the only one that this KAS ever had: third-party headers name no key.
     func importTestKey() throws {
         try store.importKey(
             pem: Fixtures.headerKeys.kas_private_key_pem, purpose: .p256, kid: "e7", now: time.seconds)

@@ -162,12 +162,12 @@ import Wire
             let channel = try await ClientBootstrap(group: .singletonMultiThreadedEventLoopGroup)
                 .channelInitializer { $0.pipeline.addHandler(connection) }
                 .connect(host: "127.0.0.1", port: port).get()
-            // A route that needs no token: a refusal would be told before the body comes.
+            // A route that needs no token: a refusal would be sent before the body comes.
             let head = "POST \(Route.connectPublicKey) HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\n"
             try await channel.writeAndFlush(ByteBuffer(string: head))
             connection.channel.withLock { $0 = channel }
         }
-        // Who waits for the client would have told it, after the 10 s that a body may take, that it is too late.
+        // Who waits for the client would have answered, after the 10 s that a body may take, that it is too late.
         #expect(connection.bytesHeard.withLock { $0 } == 0)
         print("shutdown with a client that says nothing: \(took)")
         #expect(took < .seconds(30))
@@ -211,7 +211,7 @@ import Wire
         let key = rig.path + "/tls-key.pem"
         try writeFile(key, Array(Data(contentsOf: Fixtures.folder.appending(path: "tls-key.pem"))), mode: 0o644)
         let wide = KeyAccessServerConfiguration.TLSFiles(certificateChainFile: certificate, privateKeyFile: key)
-        await #expect(throws: StateDirectoryError.permissionsTooWide(path: key, mode: 0o644, wanted: 0o640)) {
+        await #expect(throws: StateDirectoryError.permissionsTooWide(path: key, mode: 0o644, expected: 0o640)) {
             _ = try await rig.running({ $0.tls = wide }) { _ in }
         }
         let missing = KeyAccessServerConfiguration.TLSFiles(certificateChainFile: rig.path + "/no", privateKeyFile: key)

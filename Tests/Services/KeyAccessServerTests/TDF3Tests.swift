@@ -83,7 +83,7 @@ import Wire
                 == Self.vector.keys[0].dek_hex)
     }
 
-    @Test func `a wrong key, binding, policy, kid or subject is refused in the same words`() throws {
+    @Test func `a wrong key, binding, policy, kid or subject is refused with the same message`() throws {
         let rig = try rig()
         let good = object(Self.vector.keys[0])
         var cases: [(KeyAccessObject, String?, String, String)] = []
@@ -113,7 +113,7 @@ import Wire
         cases.append((good, nil, "viewer", "policy can't be read"))
         cases.append((good, Self.vector.policy_b64, "stranger", "not in dissem"))
         for (object, policy, subject, reason) in cases {
-            // A refusal for a reason that was told in the same second is only counted.
+            // A refusal for a reason that was logged in the same second is only counted.
             rig.time.seconds += 1
             let (_, result) = try rewrap(rig, object, policy: policy, subject: subject)
             #expect(result == .fail(id: "k", error: RewrapProcessor.refusal))

@@ -251,7 +251,7 @@ import Wire
         #expect(try tools(rig).grants.readmissions.isEmpty)
     }
 
-    @Test func `a readmission ends, and is no way around a revocation or a year`() throws {
+    @Test func `a readmission ends, and does not get around a revocation or a year`() throws {
         let rig = try Rig()
         let token = try mint(rig, lifetime: 1000)
         let holder = AccessGrants.Holder(issuer: KeyAccessServerConfiguration.localIssuer, subject: "box")

@@ -54,7 +54,7 @@ private final class Stage {
 }
 
 @Suite struct ClassifiedSessionTests {
-    @Test func `nobody has signed what is clear: it is refused where a publisher is asked for`() {
+    @Test func `what is clear is not signed: it is refused where a publisher is asked for`() {
         var session = ViewerSession(
             crypto: OpenSSLCrypto(), hold: HoldLimits(items: 64, duration: 5 * second), allowsClear: true,
             judging: .init(stream: "door", publisher: "sha256//door"))
@@ -203,7 +203,7 @@ private final class Stage {
         #expect(stage.statistics.unreadable == 0)
     }
 
-    @Test func `headers that are ignored or none are told`() throws {
+    @Test func `headers that are ignored or invalid are reported`() throws {
         let stage = try Stage()
         _ = stage.give([
             .init(type: FLVTag.script, timestamp: 0, body: StreamMetadata(ntdfHeader: [1, 2, 3]).encodedSetDataFrame())

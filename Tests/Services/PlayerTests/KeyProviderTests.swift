@@ -14,8 +14,8 @@ struct KeyRequestTests {
             var now: UInt64 = 0
             // A day.
             while now < 86_400 * Self.second {
-                let told = request.refused(.unavailable, hasPlayed: hasPlayed, at: now, random: random)
-                let pause = try #require(told)
+                let answer = request.refused(.unavailable, hasPlayed: hasPlayed, at: now, random: random)
+                let pause = try #require(answer)
                 #expect(pause <= KeyRequest.maxPause && pause >= 125_000_000)
                 now += pause + 60 * Self.second
             }
@@ -40,11 +40,11 @@ struct KeyRequestTests {
         #expect(request.refused(.denied, hasPlayed: false, at: back + 30 * Self.second, random: 0) == nil)
     }
 
-    @Test func `a viewer that has played asks on, whatever it is told`() throws {
+    @Test func `a viewer that has played asks on, whatever the answer`() throws {
         var request = KeyRequest(at: 0)
         for hour in 1..<100 as Range<UInt64> {
-            let told = request.refused(.denied, hasPlayed: true, at: hour * 3600 * Self.second, random: hour)
-            let pause = try #require(told)
+            let answer = request.refused(.denied, hasPlayed: true, at: hour * 3600 * Self.second, random: hour)
+            let pause = try #require(answer)
             #expect(pause <= KeyRequest.believedPause && pause >= KeyRequest.believedPause / 2)
         }
         #expect(request.isRefused)

@@ -40,7 +40,7 @@ private let second: UInt64 = 1_000_000_000
         #expect(keys.take([7]) == nil)
         #expect(keys.take([8]) != nil)
         #expect(keys.take([9]) != nil)
-        // One that nobody waits for any more.
+        // One that is no longer waited for.
         keys.arrived(try grant(), forHeader: [3], at: 0)
         #expect(keys.take([3]) == nil)
     }

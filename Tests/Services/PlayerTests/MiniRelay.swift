@@ -11,7 +11,7 @@ final class MiniRelay: RTMPServerDelegate {
     private let ends: Bool
     /// Where players are sent when they have it all.
     private let sendsTo: String?
-    /// Players are told of, and wait for the test.
+    /// Players are reported, and wait for the test.
     private let accepts: Bool
     private let plays: EventLog<RTMPServerConnection>
     private let instants: EventLog<NIODeadline>

@@ -84,7 +84,7 @@ struct OutputTests {
         try sink.finish()
     }
 
-    @Test func `another video codec within a film ends it with a sentence of its own`() throws {
+    @Test func `another video codec within a film ends it with a message of its own`() throws {
         let sink = MovieSink(.file(path: Self.temporary("codec.mp4")))
         var other = SealedStream.videoFormat
         other.codec = .hevc
@@ -120,7 +120,7 @@ struct OutputTests {
         #expect(attributes[.size] as? Int == 3)
     }
 
-    @Test func `a pipe that nobody reads is given up on request`() throws {
+    @Test func `a pipe that is not read is given up on request`() throws {
         let path = Self.temporary("pipe")
         #expect(mkfifo(path, 0o600) == 0)
         // Open for reading as well, so that opening for writing does not wait.

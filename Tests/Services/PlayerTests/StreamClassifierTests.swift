@@ -9,7 +9,7 @@ private let second: UInt64 = 1_000_000_000
 /// What the KAS's clock shows when the tests' clock shows 0.
 private let epoch: Int64 = 1_800_000_000_000
 
-/// One viewer that asked for "door", in few words.
+/// One viewer that asked for "door", in short form.
 private struct Dialogue {
     var classifier: StreamClassifier
     let first = [UInt8](repeating: 1, count: 32)
@@ -77,30 +77,30 @@ private struct Dialogue {
     }
 
     @Test func `what the device that was asked for has not signed is not used, and is named`() {
-        let (wanted, other) = ("sha256//wanted", "sha256//other")
+        let (requested, other) = ("sha256//wanted", "sha256//other")
         for (proof, words) in [
             (PublisherProof.none, "no device"), (.invalid, "does not hold"),
             (.device(fingerprint: other, signedAt: 1), other),
         ] {
-            var dialogue = Dialogue(publisher: wanted)
+            var dialogue = Dialogue(publisher: requested)
             #expect(dialogue.key(Dialogue.facts(), dialogue.first, publisher: proof) == false)
             #expect(dialogue.classifier.hasBegun && dialogue.verdict(at: 1) == .notThisPublisher)
             #expect(dialogue.classifier.verdict(at: 1).reason?.contains(words) == true)
             #expect(
                 dialogue.classifier.counters.notThisPublisher == 1 && dialogue.classifier.counters.notThisStream == 0)
             // The genuine one comes.
-            let genuine = PublisherProof.device(fingerprint: wanted, signedAt: 1)
+            let genuine = PublisherProof.device(fingerprint: requested, signedAt: 1)
             #expect(dialogue.key(Dialogue.facts(), dialogue.second, publisher: genuine) == true)
             dialogue.frame(1, dialogue.second, sealed: 0, at: 2)
             #expect(dialogue.verdict(at: 2) == .live)
-            #expect(dialogue.classifier.publisher == .device(fingerprint: wanted, signedAt: 1))
+            #expect(dialogue.classifier.publisher == .device(fingerprint: requested, signedAt: 1))
         }
         // A KAS that says nothing at all.
-        var dialogue = Dialogue(publisher: wanted)
+        var dialogue = Dialogue(publisher: requested)
         #expect(dialogue.key(nil) == false)
     }
 
-    @Test func `who asks for no device is told what does not hold, and sees the stream`() {
+    @Test func `who asks for no device learns what does not hold, and sees the stream`() {
         for (proof, verdict) in [
             (PublisherProof.none, ViewerStatistics.Verdict.live), (.device(fingerprint: "d", signedAt: 1), .live),
             (.invalid, .unverified),
@@ -208,13 +208,13 @@ private struct Dialogue {
         foreignKAS.frame(2, sealed: -60, at: 2)
         #expect(foreignKAS.verdict(at: 2) == .stale)
 
-        var foreignPublisher = Dialogue()
-        foreignPublisher.key(Dialogue.facts())
-        foreignPublisher.frame(1, at: 1)
-        #expect(foreignPublisher.verdict(at: 3600 * second) == .unverified)
-        #expect(foreignPublisher.classifier.isShowable(at: 3600 * second))
-        foreignPublisher.classifier.streamEnded(at: 3600 * second)
-        #expect(foreignPublisher.classifier.counters.truncated == 0)
+        var otherPublisher = Dialogue()
+        otherPublisher.key(Dialogue.facts())
+        otherPublisher.frame(1, at: 1)
+        #expect(otherPublisher.verdict(at: 3600 * second) == .unverified)
+        #expect(otherPublisher.classifier.isShowable(at: 3600 * second))
+        otherPublisher.classifier.streamEnded(at: 3600 * second)
+        #expect(otherPublisher.classifier.counters.truncated == 0)
     }
 
     @Test func `a clock ahead of the KAS's is not called live either`() {
@@ -234,7 +234,7 @@ private struct Dialogue {
     }
 
     @Test(arguments: [Int64.min, -1, .max])
-    func `a KAS whose time is none does not trap, and is not a clock`(time: Int64) {
+    func `a KAS whose time is invalid does not trap, and is not a clock`(time: Int64) {
         var dialogue = Dialogue()
         var facts = Dialogue.facts()
         facts.time = time
@@ -265,13 +265,13 @@ private struct Dialogue {
             dialogue.classifier.streamEnded(at: 2)
             #expect(dialogue.classifier.counters.truncated == (isWhole ? 0 : 1))
             #expect(dialogue.verdict(at: 2) == (isWhole ? .live : .truncated))
-            // Told once.
+            // Reported once.
             dialogue.classifier.finish(isStreamOver: true, at: 3)
             #expect(dialogue.classifier.counters.truncated == (isWhole ? 0 : 1))
         }
     }
 
-    @Test func `an end in the middle is none`() {
+    @Test func `an end in the middle does not count`() {
         var dialogue = Dialogue()
         dialogue.key(Dialogue.facts())
         dialogue.frame(1, sealed: 0, at: 0)

@@ -128,7 +128,7 @@ struct ViewerSessionTests {
         #expect(actions.provenances.isEmpty)
     }
 
-    @Test func `an empty frame tells nothing about a stream`() throws {
+    @Test func `an empty frame says nothing about a stream`() throws {
         let collection = try SealedStream.Collection()
         let empty = VideoTagHeader(codec: .h264, isKeyFrame: true, kind: .codedFrame(compositionTime: 0)).encoded()
         let silence = AudioTagHeader(kind: .rawFrame).encoded()

@@ -17,7 +17,7 @@ import Testing
 struct ViewerTests {
     private static let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
 
-    /// Gives the key when it is told to; without one, never.
+    /// Gives the key when it is asked to; without one, never.
     private struct LateKey: KeyProvider {
         let log: EventLog<CollectionKey>
 
@@ -149,7 +149,7 @@ struct ViewerTests {
     /// A viewer at a relay that sends it on to another, which it may go to and which must give it something soon.
     private func sent(
         untilEnd: Bool = false, toOne next: [SealedStream.Message], accepts: Bool = true,
-        patience: UInt64 = 3_000_000_000, _ body: (Travel) async throws -> Void
+        timeout: UInt64 = 3_000_000_000, _ body: (Travel) async throws -> Void
     ) async throws -> Result<ViewerStatistics, any Error> {
         let travel = Travel()
         let messages = try sealed(try SealedStream.Collection())
@@ -159,7 +159,7 @@ struct ViewerTests {
             ) {
                 var configuration = $0
                 configuration.redirectHosts = ["127.0.0.1:\(next.url.port)"]
-                configuration.redirectPatience = patience
+                configuration.redirectTimeout = timeout
                 configuration.untilStreamEnds = untilEnd
                 let viewer = try Viewer(
                     configuration: configuration, sinks: [], logger: Self.logger, onState: { travel.states.add($0) })
@@ -217,8 +217,8 @@ struct ViewerTests {
         #expect(try result.get().moves == 1)
     }
 
-    @Test func `a login that is wanted elsewhere does not end a viewer`() async throws {
-        let result = try await sent(toOne: [], accepts: false, patience: 600_000_000_000) { travel in
+    @Test func `a login that is required elsewhere does not end a viewer`() async throws {
+        let result = try await sent(toOne: [], accepts: false, timeout: 600_000_000_000) { travel in
             let first = try await travel.home.next { _ in true }
             let second = try await travel.away.next { _ in true }
             travel.on(first) { $0.close() }
@@ -297,7 +297,7 @@ struct ViewerTests {
         #expect(statistics.relayedBytes > 0)
     }
 
-    @Test func `an output that nobody reads does not hold up the end`() async throws {
+    @Test func `an output that is not read does not hold up the end`() async throws {
         let pipe = Pipe()
         let states = EventLog<ViewerStatistics.State>()
         let statistics = try await MiniRelay.serving(Self.clear(bytes: 400_000), to: .clear) {
@@ -313,7 +313,7 @@ struct ViewerTests {
         #expect(statistics.outputDropped == 0)
     }
 
-    @Test func `whoever is told the state may block, and the stream goes on`() async throws {
+    @Test func `whoever receives the state may block, and the stream goes on`() async throws {
         let gate = DispatchSemaphore(value: 0)
         let log = EventLog<MediaEvent>()
         let statistics = try await MiniRelay.serving(Self.clear(), to: .clear) {
@@ -350,7 +350,7 @@ struct ViewerTests {
     }
 }
 
-/// Tells what came.
+/// Reports what came.
 final class LoggingSink: MediaSink {
     private let log: EventLog<MediaEvent>
 
@@ -362,7 +362,7 @@ final class LoggingSink: MediaSink {
     func finish() throws(ViewerError) {}
 }
 
-/// Tells what was warned of.
+/// Reports what was warned of.
 private struct WarningLog: LogHandler {
     private let warnings: EventLog<String>
     var metadata = Logger.Metadata()

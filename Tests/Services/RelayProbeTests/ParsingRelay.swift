@@ -45,7 +45,7 @@ final class ParsingRelay: RTMPServerDelegate, @unchecked Sendable {
 
     func connection(_ connection: RTMPServerConnection, received message: RTMPMessage) {
         if message.type == .video, NTDFHeaderFrame.matches(message.payload[...]) {
-            // To who parses frames it is one of a codec that nobody has named.
+            // For a parser of frames it is one of a codec that was not announced.
             guard hasSequenceHeader else { return refuse(connection) }
         } else if message.type == .video {
             guard let (header, payload) = try? VideoTagHeader.parse(message.payload[...]) else {

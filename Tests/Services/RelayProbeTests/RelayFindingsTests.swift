@@ -14,7 +14,7 @@ import Testing
     /// them.
     private func findings(_ frames: [ProbeStream.Message]) -> RelayFindings {
         var findings = RelayFindings()
-        findings.judge(sent: stream, early: stream.preamble + frames, late: [])
+        findings.evaluate(sent: stream, early: stream.preamble + frames, late: [])
         return findings
     }
 

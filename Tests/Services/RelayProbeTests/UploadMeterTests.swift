@@ -6,7 +6,7 @@ import Testing
     private static let second: UInt64 = 1_000_000_000
     private static let limits = UploadMeter.Limits(bytes: 8_000_000, time: 3 * second)
 
-    @Test func `what nobody acknowledged is not a speed`() {
+    @Test func `what was not acknowledged is not a speed`() {
         var meter = UploadMeter(Self.limits, acknowledged: 3000, at: 5)
         #expect(meter.upload == nil)
         meter.sampled(acknowledged: 3000, at: Self.second)
@@ -33,7 +33,7 @@ import Testing
         #expect(upload.bitsPerSecond == 640_000_000)
     }
 
-    /// Silence at the end is told by nobody's acknowledgement; the line was as fast as it was until then.
+    /// Silence at the end is not shown by any acknowledgement; the line was as fast as it was until then.
     @Test func `figures that stand still, or go back, change nothing`() throws {
         var meter = UploadMeter(Self.limits, acknowledged: 0, at: 0)
         meter.sampled(acknowledged: 1_000_000, at: 2 * Self.second)

@@ -6,7 +6,7 @@ import Testing
 @testable import RelayProbe
 
 @Suite(.timeLimit(.minutes(15))) struct UploadSenderTests {
-    /// Of a connection that is only written to: the sender hears what the test tells it.
+    /// Of a connection that is only written to: the sender hears what the test passes to it.
     private final class Deaf: RTMPPublisherDelegate {
         func publisherStarted(_ publisher: RTMPPublisherConnection) {}
         func publisherBecameWritable(_ publisher: RTMPPublisherConnection) {}

@@ -143,7 +143,7 @@ extension RunningRelay {
         return response
     }
 
-    /// Listens to events; the relay has begun to tell them.
+    /// Listens to events; the relay has begun to send them.
     func listen(reads: Bool = true) async throws -> APIClient {
         let client = try await APIClient.connect(
             apiPort, sending: APIClient.request("GET", "/v1/events"), reads: reads)

@@ -14,7 +14,7 @@ import Testing
         hub.playRequested(id, app: "live", name: name, network: network, at: now)
     }
 
-    @Test func `names that nobody publishes have budgets, of a network and in all`() {
+    @Test func `unpublished names have budgets, of a network and in all`() {
         var hub = TestHub.make()
         var id: ConnectionID = 0
         var accepted = 0
@@ -44,7 +44,7 @@ import Testing
         for id in ConnectionID(1)...256 { _ = play(&hub, id, "nobody\(id)", from: "n\(id)") }
         #expect(hub.publish(300, key: "k", name: "door") == [.acceptPublish(300)])
         #expect(hub.publish(301, key: "other", name: "guest") == [.acceptPublish(301)])
-        // The places of paths with a key of their own are nobody else's.
+        // The places of paths with a key of their own belong to no one else.
         #expect(hub.publish(302, key: "other", name: "guest2") == [.rejectPublish(302, .tooManyStreams)])
         #expect(hub.publish(303, key: "k", name: "hall") == [.acceptPublish(303)])
         // It comes back after its connection was lost.
@@ -106,7 +106,7 @@ import Testing
         #expect(hub.youngestIdlePlayer { $0 < 9 } == 8)
     }
 
-    @Test func `"later" is never told as "denied"`() {
+    @Test func `"later" is never reported as "denied"`() {
         for rejection in [TestHub.PublishRejection.tooManyStreams, .nameTaken, .alreadyInUse] {
             #expect(rejection.code != "NetStream.Publish.Denied")
         }

@@ -8,9 +8,9 @@ import Testing
 
 @testable import Relay
 
-/// The judgement, without a socket.
+/// The decision, without a socket.
 struct DrainTests {
-    @Test func `who is there is asked, then closed, and the end is told once`() {
+    @Test func `who is there is asked, then closed, and the end is reported once`() {
         var drain = Drain()
         #expect(!drain.isOn && drain.timePassed(isEmpty: true, at: 5) == [])
         let order = Drain.Order(to: "rtmp://b/live", time: 100)
@@ -20,10 +20,10 @@ struct DrainTests {
         #expect(drain.timePassed(isEmpty: false, at: 1100) == [.closeRest, .finished])
         #expect(drain.name == .drained && drain.isOn)
         #expect(drain.timePassed(isEmpty: true, at: 2000) == [])
-        #expect(drain.ordered(order, isEmpty: false, at: 3000) == [], "it takes nobody, so nobody is there to be asked")
+        #expect(drain.ordered(order, isEmpty: false, at: 3000) == [], "it takes no one, so no one is there to be asked")
     }
 
-    @Test func `it is over when nobody is left`() {
+    @Test func `it is over when no one is left`() {
         var drain = Drain()
         _ = drain.ordered(Drain.Order(to: nil, time: 100), isEmpty: false, at: 0)
         #expect(drain.timePassed(isEmpty: true, at: 1) == [.finished])
@@ -135,7 +135,7 @@ struct DrainTests {
                 await publisher.stop()
                 let rest = try await newLog.messages(10)
                 #expect((got + rest).map(\.payload) == frames.map(\.payload))
-                // Nobody new is taken, and is told "later".
+                // No new one is taken; it is answered "later".
                 for name in ["cam", "other"] {
                     let refused = PublisherLog()
                     _ = RTMPPublisherConnection.connect(url: old.url(name), delegate: refused)
@@ -224,7 +224,7 @@ struct DrainTests {
         first.running.cancel()
         let asked = try await log.log.next { if case .asked = $0 { true } else { false } }
         #expect(asked == .asked(nil))
-        // Nobody accepts now: it is neither refused nor lost.
+        // Nothing accepts now: it is neither refused nor lost.
         let again = PublisherLog()
         let next = RTMPPublisherConnection.connect(url: url, delegate: again)
         try await first.running.value

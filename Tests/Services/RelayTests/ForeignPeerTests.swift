@@ -8,7 +8,7 @@ import Testing
 
 @testable import Relay
 
-/// Programs of others judge the relay. Each test is skipped where its program is missing.
+/// Third-party programs check the relay. Each test is skipped where its program is missing.
 @Suite(.serialized, .enabled(if: ForeignProgram.path("ffmpeg") != nil)) struct ForeignPeerTests {
     /// Two seconds of H.264 (a key frame each half second, B-frames) and AAC.
     private func clip(in directory: TemporaryDirectory, video: Bool = true) async throws -> [FLVTag] {

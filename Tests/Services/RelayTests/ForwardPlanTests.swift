@@ -12,7 +12,7 @@ struct ForwardPlanTests {
         ForwardPlan.Place(path: try StreamPath(app: app, name: name), number: number)
     }
 
-    // MARK: The judgement
+    // MARK: The decision
 
     @Test func `a name at the next relay belongs to the first`() throws {
         var plan = ForwardPlan(most: 4)
@@ -56,7 +56,7 @@ struct ForwardPlanTests {
         #expect(!names.contains { $0.contains("pw") || $0.contains("key") })
     }
 
-    @Test func `who is sent elsewhere takes a name that nobody has, keeps its own, and goes for the owner`() throws {
+    @Test func `who is sent elsewhere takes a free name, keeps its own, and goes for the owner`() throws {
         var plan = ForwardPlan(most: 4)
         let (live, guest, other) = (try place("live", "cam1"), try place("guest", "cam1"), try place("x", "cam1"))
         _ = plan.ask(live, name: "b/cam1", isReserved: true)
@@ -183,7 +183,7 @@ struct ForwardPlanTests {
                 try await relay.wait { $0.forwards.isEmpty }
                 let odd = try await publish(relay, "live", "b c?key=all")
                 let forward = try #require(await relay.service.statistics().forwards.first)
-                #expect(forward.state == .refused && forward.reason == ForwardPlan.Refusal.noURL.sentence)
+                #expect(forward.state == .refused && forward.reason == ForwardPlan.Refusal.noURL.message)
                 await odd.stop()
                 try await relay.wait { $0.forwards.isEmpty }
             }

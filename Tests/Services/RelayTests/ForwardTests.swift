@@ -37,7 +37,7 @@ struct ForwardTests {
         "http://x/y", "rtmp://x", "live rtmp://x/y", "*/x rtmp://x/y", "a b rtmp://x/y", "rtmp://x/y#z",
         "/* rtmp://x/y",
     ])
-    func `what is not a target is told by its line alone`(line: String) {
+    func `what is not a target is reported by its line alone`(line: String) {
         #expect(throws: ForwardTarget.Fault.malformedLine(2)) { try ForwardTarget.parse("# one\n\(line)") }
     }
 
@@ -154,7 +154,7 @@ struct ForwardTests {
             let statistics = await relay.service.statistics()
             let count = try #require(statistics.streams.first?.videoFrames)
             #expect(try await log.messages(count).count == count)
-            #expect(statistics.streams.first?.dropped == DropCount(), "what the next relay lost is told of it alone")
+            #expect(statistics.streams.first?.dropped == DropCount(), "the next relay's loss is reported for it alone")
             stalled.release()
             await player.stop()
             await publisher.stop()
@@ -222,7 +222,7 @@ struct ForwardTests {
             certificateFile: directory.path("certificate.pem"), privateKeyFile: directory.path("key.pem"))
     }
 
-    @Test func `a next relay whose certificate nobody vouches for gets nothing`() async throws {
+    @Test func `a next relay whose certificate no CA vouches for gets nothing`() async throws {
         let directory = try TemporaryDirectory()
         let tls = try await certificate(in: directory)
         try await withRelay({ $0.tls = tls }) { next in

@@ -33,7 +33,7 @@ import Testing
         #expect(hub.drain(7).map(\.payload) == [Body.key(2)])
     }
 
-    @Test func `subscribers outlive the publisher for the grace period, then are told once`() {
+    @Test func `subscribers outlive the publisher for the grace period, then are notified once`() {
         var hub = TestHub.make()
         _ = hub.publish(1)
         _ = hub.play(7)

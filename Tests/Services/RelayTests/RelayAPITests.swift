@@ -47,7 +47,7 @@ struct RelayAPITests {
         }
     }
 
-    @Test func `a player and a publisher are kicked, and told before they are closed`() async throws {
+    @Test func `a player and a publisher are kicked, and notified before they are closed`() async throws {
         try await withAPI { relay in
             let (publisher, publisherLog) = try await relay.publish()
             let (_, playerLog) = try await relay.play()
@@ -69,7 +69,7 @@ struct RelayAPITests {
         }
     }
 
-    @Test func `events tell who comes, who goes and who is refused`() async throws {
+    @Test func `events report who comes, who goes and who is refused`() async throws {
         try await withAPI { relay in
             let listener = try await relay.listen()
             let (publisher, _) = try await relay.publish("cam?key=secret")
@@ -138,7 +138,7 @@ struct RelayAPITests {
         }
     }
 
-    @Test func `a web page, a stranger and a wrong token are refused`() async throws {
+    @Test func `a web page, an unauthenticated client and a wrong token are refused`() async throws {
         try await withAPI { relay in
             let authorized = APIClient.authorized
             #expect(try await relay.ask("GET", "/metrics", headers: authorized).status == 200)
@@ -192,7 +192,7 @@ struct RelayAPITests {
         }
     }
 
-    @Test func `without a token figures are told, and nothing else`() async throws {
+    @Test func `without a token figures are served, and nothing else`() async throws {
         try await withAPI(token: nil) { relay in
             for path in ["/metrics", "/v1/streams"] {
                 #expect(try await relay.ask("GET", path, headers: []).status == 200)

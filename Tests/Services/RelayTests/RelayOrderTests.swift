@@ -4,7 +4,7 @@ import Testing
 
 @testable import Relay
 
-/// The API's judgement, without a socket.
+/// The API's decision, without a socket.
 struct RelayOrderTests {
     @Test(arguments: [
         ("GET", "/metrics", RelayOrder.metrics), ("GET", "/metrics?x=1", .metrics), ("GET", "/v1/streams", .streams),
@@ -58,7 +58,7 @@ struct RelayOrderTests {
         #expect(status("localhost", origin: true) == 403)
     }
 
-    @Test func `addresses are compared, not their texts`() {
+    @Test func `addresses are compared, not their spelling`() {
         for host in ["192.0.2.7:1985", "[::ffff:192.0.2.7]:1985"] {
             #expect(status(host, listen: "::", local: "::ffff:192.0.2.7") == nil, "\(host)")
         }
@@ -115,7 +115,7 @@ struct RelayOrderTests {
         for host in ["127.0.0.1", "localhost", "::1"] { _ = try RelayAPIConfiguration(host: host, port: 1) }
     }
 
-    @Test func `a listener that does not keep up is told so, once`() {
+    @Test func `a listener that does not keep up is notified, once`() {
         var queue = EventQueue(limit: 2)
         for text in ["a", "b", "c", "d"] { queue.add(text, farewell: "end") }
         #expect(queue.isClosed)
@@ -129,7 +129,7 @@ struct RelayOrderTests {
         #expect(!other.isClosed)
     }
 
-    @Test func `who left is told once, with the first reason`() {
+    @Test func `who left is reported once, with the first reason`() {
         var roster = ConnectionRoster()
         roster.joined(1, as: .publisher, stream: "live/cam", at: 5)
         roster.joined(2, as: .player, stream: "live/cam", at: 6)

@@ -45,7 +45,7 @@ import Testing
     }
 
     /// 256 of them locked every publisher out for as long as they stayed.
-    @Test func `players of names that nobody publishes lock no publisher out`() async throws {
+    @Test func `players of unpublished names lock no publisher out`() async throws {
         let keys = PublishAuthorization.keys(["live/door": "k"])
         try await withRelay({ $0.authorization = keys }) { relay in
             var players: [StuckPlayer] = []
@@ -170,7 +170,7 @@ import Testing
         }
     }
 
-    @Test func `after the grace period players are told, and the next publisher reaches them`() async throws {
+    @Test func `after the grace period players are notified, and the next publisher reaches them`() async throws {
         try await withRelay {
             $0.limits.grace = 200_000_000
         } _: { relay in
@@ -188,10 +188,10 @@ import Testing
         }
     }
 
-    @Test func `a player that takes nothing loses frames, is closed, and disturbs nobody`() async throws {
+    @Test func `a player that takes nothing loses frames, is closed, and disturbs no one`() async throws {
         try await withRelay {
             $0.limits.subscriberBudget = 200_000_000
-            $0.limits.subscriberPatience = 1_000_000_000
+            $0.limits.subscriberTimeout = 1_000_000_000
         } _: { relay in
             let (publisher, _) = try await relay.publish()
             let (healthy, healthyLog) = try await relay.play()
@@ -216,7 +216,7 @@ import Testing
         }
     }
 
-    @Test func `a relay that stops tells both sides and ends at once`() async throws {
+    @Test func `a relay that stops notifies both sides and ends at once`() async throws {
         let watching = PlayerLog()
         let publishing = PublisherLog()
         let time = try await elapsed {
@@ -227,7 +227,7 @@ import Testing
                 try await publishing.log.next { $0 == .started }
             }
         }
-        // It does not wait until its clients go: they have no reason to but what it tells them, which is judged below.
+        // It does not wait until its clients go: they have no reason to but what it sends them, which is checked below.
         print("a relay with two clients: began, served and stopped in \(time)")
         #expect(time < .seconds(60))
         let expected = RTMPTransportError(.session(.endedByPeer(code: "NetConnection.Connect.AppShutdown")))

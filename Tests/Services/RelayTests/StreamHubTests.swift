@@ -33,7 +33,7 @@ import Testing
     }
 
     /// Whoever pumps stops when the connection is full, which may be with the very last message.
-    @Test func `a player whose last message filled its connection is told of the next`() {
+    @Test func `a player whose last message filled its connection learns of the next`() {
         var hub = TestHub.make()
         _ = hub.publish(1)
         hub.video(Body.videoHeader)
@@ -165,7 +165,7 @@ import Testing
         #expect(hub.drain(7).isEmpty)
     }
 
-    @Test func `the registry is bounded and forgets streams that nobody uses`() {
+    @Test func `the registry is bounded and forgets unused streams`() {
         var hub = TestHub.make { $0.streams = 2 }
         #expect(hub.publish(1, name: "a") == [.acceptPublish(1)])
         #expect(hub.publish(2, name: "b") == [.acceptPublish(2)])
@@ -197,7 +197,7 @@ import Testing
         #expect(hub.play(3) == [.rejectPlay(3, .tooManySubscribers)])
     }
 
-    @Test func `what a stranger sends goes nowhere`() {
+    @Test func `what an unauthenticated client sends goes nowhere`() {
         var hub = TestHub.make()
         _ = hub.publish(1)
         _ = hub.play(7)

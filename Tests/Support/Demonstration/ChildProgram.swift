@@ -15,17 +15,17 @@ package final class ChildProgram: @unchecked Sendable {
     package let name: String
     private let process = Process()
     private let output = Mutex(Output())
-    private let patience: Duration
+    private let timeout: Duration
 
     /// - Parameters:
     ///   - log: takes the program's standard error.
-    ///   - patience: how long it may take to end when it is asked to. Our own programs have things to say at their end, on
-    ///     a machine that may be busy; some foreign ones hear no SIGTERM, because a child begins with its parent's mask.
+    ///   - timeout: how long it may take to end when it is asked to. Our own programs have things to say at their end, on
+    ///     a machine that may be busy; some third-party ones get no SIGTERM, because a child begins with its parent's mask.
     package init(
-        name: String, program: URL, arguments: [String], log: URL, patience: Duration = .seconds(30)
+        name: String, program: URL, arguments: [String], log: URL, timeout: Duration = .seconds(30)
     ) throws {
         self.name = name
-        self.patience = patience
+        self.timeout = timeout
         let standardOutput = Pipe()
         try Data().write(to: log)
         process.executableURL = program
@@ -74,7 +74,7 @@ package final class ChildProgram: @unchecked Sendable {
     package func stop() async {
         if process.isRunning {
             process.terminate()
-            if await ended(within: patience) == nil { kill(process.processIdentifier, SIGKILL) }
+            if await ended(within: timeout) == nil { kill(process.processIdentifier, SIGKILL) }
         }
         _ = await ended(within: .seconds(5))
     }

@@ -23,7 +23,7 @@ package struct Demonstration {
         self.progress = progress
     }
 
-    /// - Returns: what was found; the files stand in `output`.
+    /// - Returns: what was found; the files are in `output`.
     package func run() async throws -> Report {
         try FileManager.default.createDirectory(at: output, withIntermediateDirectories: true)
         let work = FileManager.default.temporaryDirectory.appending(path: "watchbox-demo-\(UUID().uuidString)")

@@ -35,7 +35,7 @@ package struct FrameRecord: Codable {
         self.collection = collection
     }
 
-    /// Nil where the log does not exist or holds nothing yet; a torn last line (its writer was killed) is left out.
+    /// Nil where the log does not exist or holds nothing yet; a half-written last line (its writer was killed) is left out.
     package static func read(_ url: URL) throws -> [FrameRecord] {
         let text = try String(contentsOf: url, encoding: .utf8)
         let lines = text.split(separator: "\n", omittingEmptySubsequences: true)

@@ -9,7 +9,7 @@ package struct RelayCopy {
     private var format: VideoFormat?
     private var units: [AccessUnit] = []
 
-    /// - Throws: what makes the file no FLV file.
+    /// - Throws: why the file is not an FLV file.
     package init(_ file: URL) throws {
         var reader = FLVFileReader()
         reader.append([UInt8](try Data(contentsOf: file)))
@@ -41,7 +41,7 @@ package struct RelayCopy {
                 track: track, isKeyFrame: isKeyFrame, presentationTime: time, decodeTime: time, data: Array(payload)))
     }
 
-    /// Coded frames of both media.
+    /// Encoded frames of both media.
     package var frames: Int { units.count }
 
     /// Gives the copy to a decoder, as whoever runs the relay could.

@@ -64,7 +64,7 @@ package struct Stage: Sendable {
         let words = (try? String(contentsOf: log, encoding: .utf8))?.split(separator: "\n").suffix(5)
             .joined(separator: "\n  ")
         return CommandFailure(
-            what: what, why: words.map { "its last words were:\n  \($0)" } ?? "it said nothing",
+            what: what, why: words.map { "its last lines were:\n  \($0)" } ?? "it said nothing",
             hint: "see \(log.path)")
     }
 }

@@ -7,7 +7,7 @@ struct UsageError: Error {
     }
 }
 
-/// The words after the program's name: options anywhere, then the others in order.
+/// The arguments after the program's name: options anywhere, then the others in order.
 struct Arguments {
     private var words: [String]
 

@@ -26,7 +26,7 @@ final class CaptureRun {
     private var errors: [CaptureError] = []
     private var counters = CaptureCounters()
     private var held: (frame: DetachedFrame, bytes: [UInt8])?
-    /// Of the attempts since the last frame, so that only the first one is told.
+    /// Of the attempts since the last frame, so that only the first one is reported.
     private var isWaiting = false
 
     init(_ arguments: inout Arguments) throws {

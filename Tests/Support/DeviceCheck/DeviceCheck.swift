@@ -4,7 +4,7 @@ import VideoCodec
 
 /// Shows what `VideoCapture` and `VideoEncoder` do at devices that are there. Run by Tests/Rigs/vm in a guest machine.
 ///
-/// Every answer is lines of JSON on standard output. Exit status 0 as asked, 1 an error that was told, 2 usage, 9 a
+/// Every answer is lines of JSON on standard output. Exit status 0 as asked, 1 an error that was reported, 2 usage, 9 a
 /// call into the encoder that did not end.
 @main
 struct DeviceCheck {

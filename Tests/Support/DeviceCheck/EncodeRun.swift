@@ -18,7 +18,7 @@ struct EncodeRun {
     private var configuration: VideoEncoderConfiguration
 
     init(_ arguments: inout Arguments) throws {
-        let wantedStride = try arguments.count("--stride")
+        let expectedStride = try arguments.count("--stride")
         rate = try arguments.number("--rate") ?? 15
         let gop = try arguments.number("--gop") ?? 1
         let buffers = try arguments.count("--buffers")
@@ -26,7 +26,7 @@ struct EncodeRun {
         var changes: [Int: Int] = [:]
         for text in try arguments.options("--change") {
             let parts = text.split(separator: ":").compactMap { Int($0) }
-            guard parts.count == 2 else { throw UsageError("--change \(text) is not PICTURE:BITS") }
+            guard parts.count == 2 else { throw UsageError("--change \(text) is not FRAME:BITS") }
             changes[parts[0]] = parts[1]
         }
         self.changes = changes
@@ -39,7 +39,7 @@ struct EncodeRun {
             throw UsageError("the count is not a number")
         }
         self.count = count
-        stride = wantedStride ?? width
+        stride = expectedStride ?? width
         try arguments.end()
         guard width >= 64, height >= 64, stride >= width, stride.isMultiple(of: 2) else {
             throw UsageError("frames are 64x64 or larger, and their lines as long or longer")

@@ -8,7 +8,7 @@ import RTSPIngest
 /// A camera as its process runs it, and what control does for one that is away; only that looks follow each other at
 /// once.
 enum CameraCheck {
-    private struct Told: Encodable, Equatable {
+    private struct Reported: Encodable, Equatable {
         var event = "camera"
         var url: String?
         var moves: [NetworkStatistics.Move]?
@@ -29,14 +29,14 @@ enum CameraCheck {
         let source = NetworkSource(network, camera: "yard", logger: logger)
         Thread.detachNewThread { try? source.run { _ in } }
         var known: DeviceIdentity?
-        var last: Told?
+        var last: Reported?
         while true {
             let statistics = source.capture
-            let told = Told(
+            let reported = Reported(
                 url: statistics.network?.url, moves: statistics.network?.moves, reason: statistics.reason,
                 identity: [known?.endpoint, known?.serial, known?.mac].compactMap { $0 })
-            if told != last { say(told) }
-            last = told
+            if reported != last { say(reported) }
+            last = reported
             if known == nil {
                 known = await LookAround.identity(at: host, logger: logger)
             } else if let known, statistics.state == .waiting {
@@ -52,10 +52,10 @@ enum CameraCheck {
         }
     }
 
-    private static func say(_ told: Told) {
+    private static func say(_ reported: Reported) {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        guard let line = try? encoder.encode(told) else { return }
+        guard let line = try? encoder.encode(reported) else { return }
         FileHandle.standardOutput.write(line + Data([10]))
     }
 }

@@ -12,7 +12,7 @@ enum DiscoveryCheck {
                  [--no-questions] [--timeout SECONDS] [--answer-timeout SECONDS] [--cancel-after SECONDS]
           listen [--interface NAME]… [--rescan SECONDS]      until it is killed
           camera URL --user NAME --password-file FILE --memory FILE
-                 a camera's source, told of devices that may be the camera when it is away, until it is killed
+                 a camera's source, informed of devices that may be the camera when it is away, until it is killed
           interfaces
           range CIDR [--large]
         """

@@ -1,6 +1,6 @@
 import Glibc
 
-/// Viewers that all come at once, each over a connection and from an address of its own. One thread: beside the service it
+/// Viewers that all come at once, each over a connection and from an address of its own. One thread: next to the service it
 /// costs little of the machine.
 struct Crowd {
     struct Outcome {

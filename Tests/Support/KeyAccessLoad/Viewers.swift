@@ -12,7 +12,7 @@ struct PreparedRequest {
 
     /// - Parameters:
     ///   - token: the access token.
-    ///   - keepsAlive: whether the connection is wanted for more.
+    ///   - keepsAlive: whether the connection is needed for more.
     init(header: [UInt8], token: String, keepsAlive: Bool) throws {
         key = try ECPrivateKey.generate(.p256)
         let now = Int64(time(nil))

@@ -11,7 +11,7 @@ package enum MemoryHistory {
     /// Makes step `number` after all before it were made.
     package static func perform(_ number: Int, on memory: BoxMemory) throws(BoxMemoryError) {
         let camera = cameras[number % cameras.count]
-        guard number > cameras.count else { return try memory.learned(told(number), of: camera, at: source) }
+        guard number > cameras.count else { return try memory.learned(reported(number), of: camera, at: source) }
         switch number % 8 {
         case 0: try memory.learned(LearnedCamera(profiles: profiles(number)), of: camera, at: source)
         case 1, 2: try memory.learned(LearnedCamera(firmware: "\(number)"), of: camera, at: source)
@@ -21,7 +21,7 @@ package enum MemoryHistory {
         case 4: try memory.forget(camera)
         case 5:
             // The one that the step before forgot is back, so that there are always cameras to change.
-            try memory.learned(told(number), of: cameras[(number - 1) % cameras.count], at: source)
+            try memory.learned(reported(number), of: cameras[(number - 1) % cameras.count], at: source)
         case 6: try memory.setThumbnail(thumbnail(number), of: camera, at: source, taken: Int64(number))
         default: try memory.learned(LearnedCamera(lastConnected: Int64(number)), of: camera, at: source)
         }
@@ -39,7 +39,7 @@ package enum MemoryHistory {
         return text
     }
 
-    private static func told(_ number: Int) -> LearnedCamera {
+    private static func reported(_ number: Int) -> LearnedCamera {
         LearnedCamera(
             manufacturer: "Example", model: "Model \(number)", identity: DeviceIdentity(serial: "S\(number % 3)"),
             address: "192.0.2.\(number % 200)", port: 554, profiles: profiles(number))

@@ -6,7 +6,7 @@ package final class BlackHole {
     private let listener: CInt
     private var waiting: [CInt] = []
 
-    /// - Parameter answersSYN: whether TCP connections stand. If not, the queue of the listener is full, and the kernel
+    /// - Parameter answersSYN: whether TCP connections are established. If not, the queue of the listener is full, and the kernel
     ///   drops what else comes.
     package init(answersSYN: Bool) {
         (listener, port) = deafPort()

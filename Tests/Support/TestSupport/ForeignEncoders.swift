@@ -1,6 +1,6 @@
 import Foundation
 
-/// What the ffmpeg of this machine can encode, by its own word: tests are skipped for what a machine lacks, never because our
+/// What the ffmpeg of this machine can encode, by its own account: tests are skipped for what a machine lacks, never because our
 /// own code could not open it.
 public enum ForeignEncoders {
     private static let path = ["/usr/bin/ffmpeg", "/usr/local/bin/ffmpeg"].first {
@@ -24,5 +24,5 @@ public enum ForeignEncoders {
     }()
 
     /// Whether ffmpeg is here, and lists all of these.
-    public static func has(_ wanted: String...) -> Bool { wanted.allSatisfy { names.contains(Substring($0)) } }
+    public static func has(_ requested: String...) -> Bool { requested.allSatisfy { names.contains(Substring($0)) } }
 }

@@ -5,7 +5,7 @@ import Synchronization
 package enum FreePort {
     private static let taken = Mutex<Set<Int>>([])
 
-    /// Below those that the kernel gives to who asks for any (ip_local_port_range, from 32768): between this look and the
+    /// Below those that the kernel assigns to programs that ask for any (ip_local_port_range, from 32768): between this look and the
     /// peer's own bind, and while it is away, tests beside this one take hundreds of them. No two of this process get the same.
     package static func take() throws -> Int {
         for _ in 0..<100 {

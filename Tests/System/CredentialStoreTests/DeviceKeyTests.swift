@@ -276,7 +276,7 @@ import Testing
     }
 
     @Test(arguments: ["sealed", "credstore"])
-    func `one scope that is refused keeps nobody else from its secrets`(kind: String) async throws {
+    func `one refused scope keeps no other from its secrets`(kind: String) async throws {
         let rig = try SecretRig()
         let before = try rig.store()
         try await before.set(secret, name: "password", scope: "box")

@@ -62,17 +62,17 @@ final class SecretRig {
 
     func exists(_ path: String) -> Bool { FileManager.default.fileExists(atPath: path) }
 
-    /// Files under the state directory that contain a text, as it is or as Base64 or hexadecimal.
+    /// Files under the state directory that contain a string, as it is or as Base64 or hexadecimal.
     func leaks(of secret: String) -> [String] {
         let bytes = Data(secret.utf8)
         // Base64 of a part that does not depend on what stands before it.
         let encoded = (0..<3).map { shift in
             String(bytes.dropFirst(shift).base64EncodedString().dropLast(6))
         }
-        let wanted = [secret, bytes.map { String(format: "%02x", $0) }.joined()] + encoded
+        let needles = [secret, bytes.map { String(format: "%02x", $0) }.joined()] + encoded
         return everything().filter { $0.hasPrefix(state) }.filter { path in
             guard let content = try? Data(contentsOf: URL(filePath: path)) else { return false }
-            return wanted.contains { content.range(of: Data($0.utf8)) != nil }
+            return needles.contains { content.range(of: Data($0.utf8)) != nil }
         }
     }
 }

@@ -49,7 +49,7 @@ import Testing
     @Test(arguments: [
         "20811324215805Z", "20810832215805Z", "2081082421580Z5", "xxxxxxxxxxxxxxx", "\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0",
     ])
-    func `a certificate whose time is none is damaged`(time: String) throws {
+    func `a certificate with an invalid time is damaged`(time: String) throws {
         #expect(throws: CertificateValidity.Failure.damaged(2)) { try all(pem(der) + pem(end: time)) }
         #expect(throws: CertificateValidity.Failure.damaged(1)) { try all(pem(end: time) + pem(der)) }
     }
@@ -65,7 +65,7 @@ import Testing
         }
     }
 
-    @Test func `a damaged certificate is told, as who loads the file refuses it`() throws {
+    @Test func `a damaged certificate is reported, as who loads the file refuses it`() throws {
         let broken = "-----BEGIN CERTIFICATE-----\n????\n-----END CERTIFICATE-----\n"
         let locked = broken.replacing(
             "????", with: "Proc-Type: 4,ENCRYPTED\nDEK-Info: AES-128-CBC,00000000000000000000000000000000\n\nAAAA")

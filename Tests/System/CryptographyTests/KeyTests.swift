@@ -47,7 +47,7 @@ import Wire
         #expect(throws: CryptoError.invalidKey(.notOnCurve)) { try ECPublicKey(sec1: zeros, curve: curve) }
         let largest = [2] + [UInt8](repeating: 0xFF, count: curve.coordinateByteCount)
         #expect(throws: CryptoError.invalidKey(.notOnCurve)) { try ECPublicKey(sec1: largest, curve: curve) }
-        // Hybrid encodings say the same twice; nobody sends them.
+        // Hybrid encodings say the same twice; no one sends them.
         point = try ECPrivateKey.generate(curve).publicKey.uncompressed()
         point[0] = 6 | point[point.count - 1] & 1
         #expect(throws: CryptoError.invalidKey(.unreadable)) { try ECPublicKey(sec1: point, curve: curve) }
@@ -107,7 +107,7 @@ import Wire
         #expect(throws: CryptoError.invalidKey(.unreadable)) { try ECPublicKey(pem: try key.publicKey.spkiPEM()) }
     }
 
-    @Test func `an encrypted or foreign PEM is refused without a question`() {
+    @Test func `an encrypted PEM, or one of another kind, is refused without a question`() {
         for text in [
             "", "nonsense", "-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----\n",
             "-----BEGIN ENCRYPTED PRIVATE KEY-----\nMIGHAgEA\n-----END ENCRYPTED PRIVATE KEY-----\n",
@@ -141,7 +141,7 @@ import Wire
         #expect(throws: CryptoError.invalidLength(0)) { try AESGCM.seal(key: key, nonce: [], plaintext: []) }
     }
 
-    @Test func `comparison tells equal from unequal`() {
+    @Test func `comparison distinguishes equal from unequal`() {
         #expect(constantTimeEqual([1, 2, 3], [1, 2, 3]))
         #expect(!constantTimeEqual([1, 2, 3], [1, 2, 4]))
         #expect(!constantTimeEqual([1, 2, 3], [1, 2]))

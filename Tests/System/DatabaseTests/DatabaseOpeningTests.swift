@@ -74,7 +74,7 @@ private func texts(_ database: OpenedDatabase) throws -> [String] {
     }
 
     @Test(arguments: ["text", "head", "page", "cut"])
-    func `a damaged file is moved aside with its log, and the caller is told`(damage: String) throws {
+    func `a damaged file is moved aside with its log, and the caller learns of it`(damage: String) throws {
         try withTemporaryDirectory { directory in
             let path = directory + "/state.db"
             do {
@@ -263,7 +263,7 @@ private func texts(_ database: OpenedDatabase) throws -> [String] {
         (.SQLITE_IOERR_WRITE, .device(path: "/", detail: "SQLite: m (778)")),
         (.SQLITE_PERM, .cannotOpen(path: "/", why: "SQLite: m (3)")),
         (.SQLITE_CONSTRAINT, .refused(path: "/", detail: "SQLite: m (19)")),
-    ]) func `SQLite's codes get words`(code: ResultCode, failure: DatabaseFailure) {
+    ]) func `SQLite's codes get a text`(code: ResultCode, failure: DatabaseFailure) {
         #expect(DatabaseFailure(DatabaseError(resultCode: code, message: "m"), path: "/") == failure)
     }
 

@@ -44,7 +44,7 @@ struct HTTPClientErrorTests {
         "", "not a url", "ftp://127.0.0.1/", "file:///etc/passwd", "https://", "https://user@kas.example/",
         "https://user:secret@kas.example/", "https://kas.example:99999/", "https://kas.example/a\0b",
     ])
-    func `a URL that is none is refused, without repeating it`(url: String) async {
+    func `an invalid URL is refused, without repeating it`(url: String) async {
         let error = await failure(HTTPRequest(url: url))
         guard case .invalidURL = error else {
             Issue.record("\(String(describing: error))")
@@ -70,7 +70,7 @@ struct HTTPClientErrorTests {
         }
     }
 
-    @Test func `nobody listens`() async {
+    @Test func `nothing listens`() async {
         let (descriptor, port) = deafPort()
         defer { close(descriptor) }
         let error = await failure(HTTPRequest(url: "http://127.0.0.1:\(port)/"))

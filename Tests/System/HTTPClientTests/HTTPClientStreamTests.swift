@@ -84,7 +84,7 @@ struct HTTPClientStreamTests {
         }
     }
 
-    @Test func `a connection that breaks is told after what came`() async throws {
+    @Test func `a connection that breaks is reported after what came`() async throws {
         let server = StandInServer { _ in
             .last(Array("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nabc".utf8))
         }
@@ -118,7 +118,7 @@ struct HTTPClientStreamTests {
         while server.left == 0 { await Task.yield() }
     }
 
-    @Test func `a stream that nobody reads ends with its last holder`() async throws {
+    @Test func `a stream that is not read ends with its last holder`() async throws {
         let server = StandInServer { _ in .silence(after: Self.head()) }
         defer { server.stop() }
         let client = HTTPClient()

@@ -74,7 +74,7 @@ struct HTTPClientTests {
     }
 
     @Test(arguments: [301, 302, 307, 308])
-    func `a redirect is an answer and nobody follows it`(status: Int) async throws {
+    func `a redirect is an answer and is not followed`(status: Int) async throws {
         let server = StandInServer { _ in
             .bytes(StandInServer.answer(status, "", headers: ["Location: /elsewhere"]))
         }

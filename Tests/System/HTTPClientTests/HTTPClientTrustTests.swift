@@ -33,7 +33,7 @@ struct HTTPClientTrustTests {
         ["ec", "-pkeyopt", "ec_paramgen_curve:prime256v1"], ["rsa:2048"], ["rsa:2048", "-sha512"],
         ["ec", "-pkeyopt", "ec_paramgen_curve:secp384r1"],
     ])
-    func `the first answer tells the pin, and the pin is accepted after that`(kind: [String]) async throws {
+    func `the first answer reports the pin, and the pin is accepted after that`(kind: [String]) async throws {
         let files = try CertificateFiles(kind)
         let peer = try peer(files)
         let client = HTTPClient()
@@ -61,7 +61,7 @@ struct HTTPClientTrustTests {
         #expect(error?.isTransient == false)
         #expect(error?.description.contains("is not the one that was accepted") == true)
         #expect(error?.hint.contains("accept the new one") == true)
-        // A connection that stands under the right pin is none under another.
+        // A connection made under the right pin does not serve another.
         let client = HTTPClient()
         #expect(try await client.send(request(peer, .pinned(files.pin))).body == Array("0 none".utf8))
         await #expect(throws: HTTPClientError.pinMismatch(host: "127.0.0.1")) { try await client.send(wrong) }
@@ -84,7 +84,7 @@ struct HTTPClientTrustTests {
         "sha256//AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=;sha256//BAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=",
         "sha256//AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA;;",
     ])
-    func `a pin that is none is refused before connecting`(pin: String) async {
+    func `an invalid pin is refused before connecting`(pin: String) async {
         var request = HTTPRequest(url: "https://127.0.0.1:1/")
         request.trust = .pinned(pin)
         let error = await failure(request)
@@ -93,7 +93,7 @@ struct HTTPClientTrustTests {
     }
 
     @Test(arguments: [false, true])
-    func `credentials do not go to a certificate that nobody has accepted`(allowsBasic: Bool) async {
+    func `credentials do not go to a certificate that was not accepted`(allowsBasic: Bool) async {
         var request = HTTPRequest(url: "https://127.0.0.1:1/")
         request.allowsBasic = allowsBasic
         request.trust = .firstUse

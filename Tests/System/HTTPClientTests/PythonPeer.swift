@@ -83,7 +83,7 @@ final class CertificateFiles {
 }
 
 extension PythonPeer {
-    /// An HTTP server that wants a login and judges it by RFC 7616 and RFC 7617. Each answer's body says what requests
+    /// An HTTP server with a login, checked by RFC 7616 and RFC 7617. Each answer's body says what requests
     /// were like so far: "length scheme", joined by semicolons.
     ///
     /// - Parameter challenges: of "MD5", "MD5-qop", "SHA-256", "SHA-256-qop", "Basic", in this order.
@@ -158,7 +158,7 @@ extension PythonPeer {
         /// Resets the connection when the first byte has come.
         case reset
         /// Reads nothing until a second connection comes; then 8 MiB that count from 0 to
-        /// 250 again and again, and prints its verdict.
+        /// 250 again and again, and prints its result.
         case gate
         /// Prints "ENDED" when the client has ended.
         case watch

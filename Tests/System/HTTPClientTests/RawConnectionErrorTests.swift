@@ -17,7 +17,7 @@ struct RawConnectionErrorTests {
         }
     }
 
-    @Test func `nobody listens`() {
+    @Test func `nothing listens`() {
         let (descriptor, port) = deafPort()
         defer { close(descriptor) }
         for trust in [nil, HTTPTrust.firstUse] {
@@ -38,7 +38,7 @@ struct RawConnectionErrorTests {
         "", "a b", "a/b", "user@host", "host:554", "[::1]", "a\0b", "a?b", "a#b", "::1/64", "host\r\nX: y",
         String(repeating: "a", count: 300),
     ])
-    func `a host that is none is refused`(host: String) {
+    func `an invalid host is refused`(host: String) {
         guard case .invalidURL? = failure(.init(host: host, port: 554, connectTimeout: .seconds(60))) else {
             Issue.record("accepted")
             return
@@ -53,7 +53,7 @@ struct RawConnectionErrorTests {
     }
 
     @Test func `a peer that never answers is left at the deadline`() {
-        // The kernel accepts; nobody speaks TLS.
+        // The kernel accepts; nothing speaks TLS.
         let hole = BlackHole(answersSYN: true)
         #expect(
             failure(.init(host: "127.0.0.1", port: hole.port, trust: .firstUse, connectTimeout: .milliseconds(300)))

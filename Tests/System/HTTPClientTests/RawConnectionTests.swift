@@ -120,7 +120,7 @@ struct RawConnectionTests {
         #expect(connection.pin?.hasPrefix("sha256//") == true)
     }
 
-    @Test func `the peer's end is told once everything was read`() throws {
+    @Test func `the peer's end is reported once everything was read`() throws {
         let plain = try PythonPeer.raw(.end)
         #expect(try read(try connect(plain.port), 100) == Array("bye".utf8))
         try #require(CertificateFiles.isInstalled)
@@ -128,7 +128,7 @@ struct RawConnectionTests {
         #expect(try read(try connect(peer.port, .firstUse), 100) == Array("bye".utf8))
     }
 
-    /// Also with TLS, where a write that could not go out whole has to be repeated as it was.
+    /// Also with TLS, where a write that could not go out whole must be repeated as it was.
     @Test(arguments: [false, true])
     func `a peer that does not read makes us wait, and nothing is lost or doubled`(encrypted: Bool) throws {
         if encrypted { try #require(CertificateFiles.isInstalled) }

@@ -18,7 +18,7 @@ final class DurableFileTests {
     deinit { try? FileManager.default.removeItem(atPath: directory) }
 
     @Test(arguments: FileSteps.Step.allCases)
-    func `a step that fails is told, leaves the file whole, and nothing beside it`(step: FileSteps.Step) throws {
+    func `a step that fails is reported, leaves the file whole, and nothing beside it`(step: FileSteps.Step) throws {
         let steps = FileSteps(failing: step)
         let failure = #expect(throws: FileFailure.self) {
             guard step == .fchown else {
@@ -33,11 +33,11 @@ final class DurableFileTests {
         #expect(failure?.number == EIO && failure?.call == step.call)
         #expect(failure?.path.hasPrefix(directory) == true)
         #expect(SmallFile.names(in: directory) == ["file"])
-        // When all is done but to flush the directory, the new one has its name, and nobody can take it back.
+        // When all is done but to flush the directory, the new one has its name, and nothing can take it back.
         #expect(try SmallFile.read(path) == (step == .fsyncDirectory ? new : old))
     }
 
-    @Test func `what an attempt before left is in nobody's way, whatever it is`() throws {
+    @Test func `what an attempt before left is in no one's way, whatever it is`() throws {
         try FileManager.default.createSymbolicLink(atPath: "\(path).new", withDestinationPath: "\(directory)/target")
         try DurableFile.replace(path, with: new)
         #expect(SmallFile.names(in: directory) == ["file"])

@@ -47,7 +47,7 @@ final class SmallFileTests {
         #expect(SmallFile.names(in: "\(directory)/none") == [])
     }
 
-    @Test func `a thread of its own gives its value, also when many are wanted`() async {
+    @Test func `a thread of its own gives its value, also when many are requested`() async {
         let sum = await withTaskGroup { group in
             for number in 1...32 { group.addTask { await OwnThread.value { number } ?? 0 } }
             return await group.reduce(0, +)

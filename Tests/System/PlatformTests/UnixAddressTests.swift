@@ -3,7 +3,7 @@ import Platform
 import Testing
 
 struct UnixAddressTests {
-    /// `sun_path`, as much of it as the kernel is told of.
+    /// `sun_path`, as much of it as the kernel is given.
     private func bytes(_ address: UnixAddress) -> [UInt8] {
         address.withSocketAddress { address, length in
             let all = UnsafeRawBufferPointer(start: address, count: Int(length))

@@ -41,7 +41,7 @@ struct JournalLogHandlerTests {
         #expect(try journal.receiveText().hasPrefix("MESSAGE=shown\n"))
     }
 
-    @Test func `a journal that does not read holds up nobody, and learns how much it missed`() throws {
+    @Test func `a journal that does not read holds up no one, and learns how much it missed`() throws {
         let journal = try ReceivingSocket()
         let log = logger(journal.path)
         // More than the kernel queues; would never end if an entry could wait.

@@ -50,7 +50,7 @@ struct JournalReaderTests {
         #expect(try JournalReader.read(query(), from: JournalHandle(directory: folder.path)) == [])
     }
 
-    @Test func `a cursor that is none is refused`() throws {
+    @Test func `an invalid cursor is refused`() throws {
         let folder = try Folder()
         #expect(throws: SystemdError.invalid("journal cursor")) {
             try JournalReader.read(query { $0.afterCursor = "here" }, from: JournalHandle(directory: folder.path))

@@ -86,7 +86,7 @@ struct NotifierTests {
         #expect(try socket.receiveText() == "WATCHDOG=1")
     }
 
-    @Test func `a descriptor that is none is an error`() throws {
+    @Test func `an invalid descriptor is an error`() throws {
         let socket = try ReceivingSocket()
         #expect(throws: SystemdError.system(call: "sendmsg", errno: EBADF)) {
             try Notifier(socketPath: socket.path).store(descriptor: 1_000_000, name: "relay")

@@ -58,7 +58,7 @@ final class StandInBus: Sendable {
     /// Every call so far, the greeting too.
     var calls: [Call] { seen.withLock { $0 } }
 
-    /// Nobody is let in any more.
+    /// No one is let in any more.
     func stop() {
         isStopped.withLock { $0 = true }
         unlink(path)

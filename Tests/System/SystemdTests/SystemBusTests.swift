@@ -79,7 +79,7 @@ struct SystemBusTests {
         #expect(call.flags == 0)
     }
 
-    @Test func `a clock that nobody can tell of, or that is told of in another form`() async throws {
+    @Test func `a clock that no service knows, or that comes in another form`() async throws {
         let missing = try StandInBus { call, peer in peer.fail(call, "org.freedesktop.DBus.Error.ServiceUnknown") }
         defer { missing.stop() }
         await #expect(throws: SystemdError.self) { try await SystemBus(address: missing.address).isClockSynchronised() }
@@ -104,7 +104,7 @@ struct SystemBusTests {
     }
 
     @Test(arguments: ["failed", "timeout", "dependency", "canceled"])
-    func `a job that fails is an error with PID 1's word`(result: String) async throws {
+    func `a job that fails is an error with PID 1's result`(result: String) async throws {
         let bus = try StandInBus { call, peer in
             peer.replyPath(call, "/org/freedesktop/systemd1/job/7")
             peer.jobRemoved("/org/freedesktop/systemd1/job/7", call.arguments[0], result)
@@ -352,7 +352,7 @@ struct SystemBusTests {
         while !asked.isSet { await Task.yield() }
         task.cancel()
         await #expect(
-            throws: SystemdError.unavailable("start of \(unit): nobody waits for it any more")
+            throws: SystemdError.unavailable("start of \(unit): no one waits for it any more")
         ) { try await task.value }
     }
 

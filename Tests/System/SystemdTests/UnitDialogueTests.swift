@@ -49,7 +49,7 @@ struct UnitDialogueTests {
         #expect(dialogue.replied(Tag(call: 1), .path("/job/7", sender: ":1.1")) == [.finish(1, .success(.done))])
     }
 
-    @Test func `an end that was told before anybody asked is not remembered`() {
+    @Test func `an end that was reported before anyone asked is not remembered`() {
         var dialogue = UnitDialogue()
         #expect(dialogue.jobRemoved(job) == [])
         begin(1, &dialogue)
@@ -93,7 +93,7 @@ struct UnitDialogueTests {
         #expect(dialogue.lost("gone") == [])
     }
 
-    @Test func `nobody hears of what was abandoned`() {
+    @Test func `no one hears of what was abandoned`() {
         var dialogue = started()
         dialogue.abandoned(1)
         #expect(dialogue.replied(Tag(call: 1), .path("/job/7", sender: ":1.1")) == [])

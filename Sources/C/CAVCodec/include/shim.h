@@ -40,11 +40,11 @@ enum wb_library {
 
 /// Loads a library and what it needs; does nothing when it is there already. From any thread.
 ///
-/// Returns false with a sentence in `failure` that names the library, the reason and the Debian package to install.
+/// Returns false with a message in `failure` that names the library, the reason and the Debian package to install.
 bool wb_libav_load(enum wb_library library, char *failure, size_t size);
 
 /// Moves the last error line that libav logged on this thread to `text`; empty when there was none. libav's own output
-/// to stderr is off: an error belongs into the sentence that the caller reports.
+/// to stderr is off: an error belongs in the message that the caller reports.
 void wb_libav_take_log(char *text, size_t size);
 
 #define WB_DECLARATION(result, name, parameters, arguments) result wb_##name parameters;

@@ -20,7 +20,7 @@ int wb_landlock_enter(void);
 int wb_seccomp_is_available(void);
 
 /// From now on all threads of this process may compute, use memory, wait, and read and write what is open; any other
-/// system call ends the process with SIGSYS. For good. PR_SET_NO_NEW_PRIVS has to be set before.
+/// system call ends the process with SIGSYS. For good. PR_SET_NO_NEW_PRIVS must be set before.
 ///
 /// Returns 0 or a negative errno.
 int wb_seccomp_enter(void);
@@ -36,7 +36,7 @@ int wb_close_from(int first);
 /// error number.
 int wb_spawn_close_from(void *actions, int first);
 
-/// Memory of `size` bytes without a name, whose size nobody can change any more; a descriptor of 10 or above that is
+/// Memory of `size` bytes without a name, whose size cannot be changed any more; a descriptor of 10 or above that is
 /// closed on exec, or a negative errno.
 int wb_sealed_memory(size_t size);
 

@@ -32,7 +32,7 @@ typedef struct wb_xml_reader wb_xml_reader;
 
 /// Loads libxml2, once per process; does nothing when it is there already. From any thread.
 ///
-/// Returns false with a sentence in `failure` that names the reason and the Debian package to install.
+/// Returns false with a message in `failure` that names the reason and the Debian package to install.
 bool wb_xml_load(char *failure, size_t size);
 
 /// Reads `bytes`, which must stay until wb_xml_close, as UTF-8, whatever they declare. Nothing else is ever opened: no

@@ -83,7 +83,7 @@ public struct RelayDocument: Codable, Equatable, Sendable {
     public var publicKeyPin: String?
     /// `keeps-metadata`, `drops-metadata` or `parses-avcc`.
     public var profile: String
-    /// Hosts beside its own that the relay may send cameras to.
+    /// Hosts besides its own that the relay may send cameras to.
     public var redirectHosts: [String]?
     public var origin: String
     /// IDs of the cameras that publish there.
@@ -135,7 +135,7 @@ public struct RelayRequest: Codable, Equatable, Sendable {
     }
 }
 
-/// `GET` and body of `PUT /api/v1/kas`; `hasToken` and `origin` are only told.
+/// `GET` and body of `PUT /api/v1/kas`; `hasToken` and `origin` are read-only.
 public struct KeyAccessDocument: Codable, Equatable, Sendable {
     public var schema = "watchbox.kas/1"
     /// Nil when none is set.
@@ -198,7 +198,7 @@ public struct DeviceKeyDocument: Codable, Equatable, Sendable {
     }
 }
 
-/// Body of every `PUT …/secret`, `…/password` and `…/token`. Never told back.
+/// Body of every `PUT …/secret`, `…/password` and `…/token`. Never shown again.
 public struct SecretRequest: Codable, Sendable {
     public var secret: String
 
@@ -234,7 +234,7 @@ public struct EventDocument: Codable, Equatable, Sendable {
     public var object: String?
     public var code: ErrorCode?
     public var text: String
-    /// Of the topic `camera`: what the camera of `object` saw or was told, for those who act on it.
+    /// Of the topic `camera`: what the camera of `object` saw or was notified of, for those who act on it.
     public var sensorEvent: SensorEvent?
 
     public init(

@@ -2,7 +2,7 @@ public import CameraModel
 public import ErrorCatalog
 public import Settings
 
-/// What somebody wants of a camera: body of `POST /api/v1/cameras` and, with only the fields that change, of
+/// What is requested of a camera: body of `POST /api/v1/cameras` and, with only the fields that change, of
 /// `PATCH /api/v1/cameras/{id}`. Holds no password; that goes to `PUT /api/v1/cameras/{id}/password`.
 public struct CameraRequest: Codable, Equatable, Sendable {
     /// Needed to add; refused in a change.
@@ -44,7 +44,7 @@ public struct CameraRenameRequest: Codable, Equatable, Sendable {
     public var id: String
     /// Name of its stream at relay and KAS from now on; without it the stream's name stays.
     public var stream: String?
-    /// Of its login, given again: needed where one is stored that only systemd can open. It is never told back.
+    /// Of its login, given again: needed where one is stored that only systemd can open. It is never shown again.
     public var password: String?
 
     public init(id: String, stream: String? = nil, password: String? = nil) {
@@ -242,7 +242,7 @@ public struct CameraStatusDocument: Codable, Equatable, Sendable {
     public var bitsPerSecond: Double
     /// Items used of the 2^24 − 1 that a collection has.
     public var ivUsedRatio: Double
-    /// For how long every frame was the same as the one before; nil when the source does not tell.
+    /// For how long every frame was the same as the one before; nil when the source does not report it.
     public var frameUnchangedSeconds: Double?
     public var watchdogSeconds: Double?
     public var version: String
@@ -262,7 +262,7 @@ public struct CameraStatusDocument: Codable, Equatable, Sendable {
     }
 }
 
-/// The key material of one stream, as far as it may be told: never the key.
+/// The key material of one stream, as far as it may be shown: never the key.
 public struct KeyDocument: Codable, Equatable, Sendable {
     public var schema = "watchbox.key/1"
     public var camera: String

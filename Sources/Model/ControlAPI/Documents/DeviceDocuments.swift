@@ -37,7 +37,7 @@ public struct VideoNodeDocument: Codable, Equatable, Sendable {
     /// What the driver calls it: `HD Pro Webcam C920`.
     public var name: String
     public var kind: Kind
-    /// `usb`, `platform`, `pci`, `virtual`; or as the driver tells it: `usb-0000:01:00.0-1.4`.
+    /// `usb`, `platform`, `pci`, `virtual`; or as the driver reports it: `usb-0000:01:00.0-1.4`.
     public var bus: String
     /// Of several nodes of one device: 0, 1 …
     public var index: Int
@@ -53,7 +53,7 @@ public struct VideoNodeDocument: Codable, Equatable, Sendable {
     public var usbPort: String?
     /// Why it is not a camera, and what to do.
     public var reason: String?
-    /// Empty for what is not a camera, and for one that was not asked.
+    /// Empty for anything but a camera, and for one that was not asked.
     public var formats: [Format]
     /// Nil unless they were asked for.
     public var controls: [VideoControlDocument]?
@@ -226,7 +226,7 @@ public struct CameraEncodersDocument: Codable, Equatable, Sendable {
         public var isAvailable: Bool
         /// Of `--probe`: whether it really encodes; nil: not tried.
         public var works: Bool?
-        /// Why it is not available; of `--probe`: what came of it.
+        /// Why it is not available; of `--probe`: its result.
         public var reason: String?
         /// Of `--probe`: frames per second.
         public var rate: Double?

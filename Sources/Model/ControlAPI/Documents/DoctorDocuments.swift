@@ -7,7 +7,7 @@ public struct DoctorFinding: Codable, Equatable, Sendable {
     public var state: HealthState
     /// What was read, in one line.
     public var evidence: String
-    /// Nil while ok, and where the catalog has no words.
+    /// Nil while ok, and where the catalog has no entry.
     public var code: ErrorCode?
     /// One command or sentence; nil while ok.
     public var hint: String?

@@ -1,6 +1,6 @@
 public import ErrorCatalog
 
-/// What one check says. `unknown` is said when this machine cannot tell, never taken for ok.
+/// What one check says. `unknown` is said when this machine cannot determine it, never taken for ok.
 public enum HealthState: String, Codable, Sendable, CaseIterable {
     case ok
     case warn
@@ -25,7 +25,7 @@ public struct HealthCheck: Codable, Equatable, Sendable {
     public var code: ErrorCode?
     /// One command or sentence; nil while ok.
     public var hint: String?
-    /// Somebody has seen it.
+    /// A person has seen it.
     public var isAcknowledged: Bool
 
     public init(
@@ -44,14 +44,14 @@ public struct HealthCheck: Codable, Equatable, Sendable {
 }
 
 extension HealthCheck {
-    /// It warns or fails, and nobody has acknowledged it.
+    /// It warns or fails, and no one has acknowledged it.
     public var isOpen: Bool { (state == .fail || state == .warn) && !isAcknowledged }
 }
 
 /// `GET /api/v1/health`
 public struct HealthReport: Codable, Equatable, Sendable {
     public var schema = "watchbox.health/1"
-    /// The worst of the checks that are known, as far as nobody has acknowledged it.
+    /// The worst of the checks that are known, as far as no one has acknowledged it.
     public var state: HealthState
     /// Seconds since 1970.
     public var time: Int64

@@ -1,6 +1,6 @@
 public import ErrorCatalog
 
-/// One hook of the configuration, and how it stands. Its secrets (the whole URL, a token) are only ever written.
+/// One hook of the configuration, and its state. Its secrets (the whole URL, a token) are only ever written.
 public struct HookDocument: Codable, Equatable, Sendable {
     public var schema = "watchbox.hook/1"
     public var name: String
@@ -12,9 +12,9 @@ public struct HookDocument: Codable, Equatable, Sendable {
     public var hasSecret: Bool
     /// A token is stored, which the receiver is shown.
     public var hasToken: Bool
-    /// Topics that it tells.
+    /// Topics that it reports.
     public var events: [String]
-    /// IDs of the cameras that it tells of; none: all.
+    /// IDs of the cameras that it reports on; none: all.
     public var cameras: [String]
     public var certificateAuthorityFile: String?
     /// `sha256//BASE64` of the only public key that is accepted; nil: any that the certificates vouch for.
@@ -44,7 +44,7 @@ public struct HookDocument: Codable, Equatable, Sendable {
     }
 }
 
-/// How a hook stands; figures are of its process, which begins again when hooks change.
+/// The state of a hook; figures are of its process, which begins again when hooks change.
 public struct HookState: Codable, Equatable, Sendable {
     /// The last request came to nothing; it is made again.
     public var isFailing: Bool
@@ -52,7 +52,7 @@ public struct HookState: Codable, Equatable, Sendable {
     public var queued: Int
     /// Messages that arrived.
     public var delivered: UInt64
-    /// Events that were not told by themselves: too many at once, too old, or refused.
+    /// Events that were not sent individually: too many at once, too old, or refused.
     public var missed: UInt64
     /// Microseconds since 1970; nil: none arrived yet.
     public var lastDelivered: Int64?
@@ -111,7 +111,7 @@ public struct HookRequest: Codable, Equatable, Sendable {
     }
 }
 
-/// What came of a test message: the answer to `POST /api/v1/hooks/{name}/test`.
+/// The result of a test message: the answer to `POST /api/v1/hooks/{name}/test`.
 public struct HookTestDocument: Codable, Equatable, Sendable {
     public var schema = "watchbox.hook-test/1"
     public var name: String
@@ -138,7 +138,7 @@ public struct HookTestDocument: Codable, Equatable, Sendable {
     }
 }
 
-/// `GET /api/v1/hooks` at the socket of the hooks themselves: how each stands, by its name.
+/// `GET /api/v1/hooks` at the socket of the hooks themselves: the state of each, by its name.
 public struct HookStatesDocument: Codable, Equatable, Sendable {
     public var schema = "watchbox.hook-states/1"
     public var hooks: [String: HookState]
@@ -148,7 +148,7 @@ public struct HookStatesDocument: Codable, Equatable, Sendable {
     }
 }
 
-/// `GET /api/v1/events/latest`: where to begin for who wants what comes from now on.
+/// `GET /api/v1/events/latest`: where to begin for those who need what comes from now on.
 public struct EventPositionDocument: Codable, Equatable, Sendable {
     /// Of the newest event; 0 before the first.
     public var id: Int64

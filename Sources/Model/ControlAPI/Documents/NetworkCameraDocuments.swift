@@ -12,7 +12,7 @@ public struct DiscoveryRequest: Codable, Equatable, Sendable {
     public var ranges: [String]?
     /// RTSP ports of the ranges; 554, 8554, 88, 7447 and 5000 without it.
     public var ports: [Int]?
-    /// Somebody said yes to more than 4096 addresses.
+    /// A person said yes to more than 4096 addresses.
     public var allowsLarge: Bool?
 
     public init(
@@ -70,7 +70,7 @@ public struct FoundCameraDocument: Codable, Equatable, Sendable {
         case new
         /// `camera` says as which.
         case added
-        /// New, and it has told that it wants a user and a password.
+        /// New, and it has reported that it requires a user and a password.
         case needsLogin = "needs-login"
     }
 
@@ -82,7 +82,7 @@ public struct FoundCameraDocument: Codable, Equatable, Sendable {
     public var endpoint: String?
     public var address: String
     public var port: Int
-    /// In its own words, as are maker, model and location: nothing of this is proven.
+    /// As it reports it, like maker, model and location: none of this is proven.
     public var name: String?
     public var manufacturer: String?
     public var hardware: String?
@@ -128,7 +128,7 @@ public struct NetworkSearchDocument: Codable, Equatable, Sendable {
     public enum State: String, Codable, Sendable, CaseIterable {
         case running
         case done
-        /// Somebody ended it; what was found until then is there.
+        /// A person ended it; what was found until then is there.
         case cancelled
         case failed
     }
@@ -173,7 +173,7 @@ public struct CameraTestRequest: Codable, Equatable, Sendable, CustomStringConve
     public var password: String?
     public var transport: CameraConfiguration.Network.Transport?
     public var allowsBasic: Bool?
-    /// As `CameraConfiguration.Network.pin`; without it the certificate that is shown is taken, and told.
+    /// As `CameraConfiguration.Network.pin`; without it the certificate that is shown is taken, and reported.
     public var pin: String?
     /// Of `onvif://`: a profile's token, `main` or `sub`.
     public var profile: String?
@@ -249,7 +249,7 @@ public struct CameraEncoderListDocument: Codable, Equatable, Sendable {
     }
 }
 
-/// What control tells a camera's process: a device that may be this camera is at another address.
+/// What control reports to a camera's process: a device that may be this camera is at another address.
 public struct AnnouncedRequest: Codable, Equatable, Sendable {
     /// IP address.
     public var address: String

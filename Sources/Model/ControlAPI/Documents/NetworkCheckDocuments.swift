@@ -7,7 +7,7 @@ public struct NetworkPeer: Codable, Equatable, Sendable {
     public var port: Int?
     public var lookupMilliseconds: Double?
     public var connectMilliseconds: Double?
-    /// Of a relay: "TLS 1.3"; nil without TLS, and where the handshake failed. libcurl, which asks the KAS, does not tell it.
+    /// Of a relay: "TLS 1.3"; nil without TLS, and where the handshake failed. libcurl, which asks the KAS, does not report it.
     public var tlsVersion: String?
     /// Whole days until its certificate ends; below 0 when it has.
     public var certificateDays: Int64?

@@ -4,7 +4,7 @@ extension DiscoveryAddress {
 
     /// What of a blank-separated list of URLs can be used, the likeliest one first.
     ///
-    /// - Nobody's addresses (`0.0.0.0`, loopback, an empty host) mean the device itself: the datagram's source takes their
+    /// - Unusable addresses (`0.0.0.0`, loopback, an empty host) mean the device itself: the datagram's source takes their
     ///   place. Those within a link whose zone is not said are left out beside others, and repaired like that when alone.
     /// - Only literal private addresses count, and the source itself: whoever sends one datagram could name any host of the
     ///   Internet, or any name, and have logins shown there. The source takes the place of the others when nothing else is
@@ -17,7 +17,7 @@ extension DiscoveryAddress {
         for word in list.split(whereSeparator: \.isWhitespace).prefix(4 * limit) {
             guard var address = DiscoveryAddress(String(word)) else { continue }
             switch HostKind(address.host) {
-            case .nobody: address.host = source
+            case .unusable: address.host = source
             case .withinLink, .name, .address:
                 guard address.host == source || HostKind.isPrivateAddress(address.host) else {
                     elsewhere.append(address)
@@ -48,7 +48,7 @@ extension DiscoveryAddress {
             let rank =
                 switch HostKind(address.host) {
                 case .address: sources.contains(address.host) ? 0 : 1
-                case .name, .nobody: 2
+                case .name, .unusable: 2
                 case .withinLink: 3
                 }
             ranks[rank].append(url)
@@ -60,13 +60,13 @@ extension DiscoveryAddress {
 /// What can be done with a host in a URL.
 enum HostKind: Equatable {
     /// Unspecified, loopback, multicast, or empty.
-    case nobody
+    case unusable
     /// Valid within one link only.
     case withinLink
     case address
     case name
 
-    /// A literal address of a private network, spelled so that nobody reads another one: a leading zero is octal to some.
+    /// A literal address of a private network, spelled so that it cannot be read as another one: a leading zero is octal to some.
     static func isPrivateAddress(_ host: String) -> Bool {
         if host.contains(":") { return !host.hasPrefix(":") && !host.contains("%") && IPAddress.isPrivate(host) }
         let hasLeadingZero = host.split(separator: ".").contains { $0.utf8.count > 1 && $0.hasPrefix("0") }
@@ -84,7 +84,7 @@ enum HostKind: Equatable {
         if isWithinLink {
             self = .withinLink
         } else if IPAddress.isUseless(plain) {
-            self = .nobody
+            self = .unusable
         } else {
             self = IPAddress.isIPv4(plain) || plain.contains(":") ? .address : .name
         }

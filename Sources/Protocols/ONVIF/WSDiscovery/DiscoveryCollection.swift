@@ -14,7 +14,7 @@ public struct DiscoveryCollection: Equatable, Sendable {
 
     /// In the order in which they came.
     public private(set) var entries: [Entry] = []
-    /// Answers of printers, computers and others that are no camera, or name no address that can be used.
+    /// Answers of printers, computers and others that are not cameras, or name no address that can be used.
     public private(set) var ignored: UInt64 = 0
     /// Answers that came when the collection was full.
     public private(set) var overflow: UInt64 = 0

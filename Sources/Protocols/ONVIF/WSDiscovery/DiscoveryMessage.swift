@@ -64,7 +64,7 @@ public struct DiscoveryMessage: Equatable, Sendable {
     }
 }
 
-/// Why a datagram is none of WS-Discovery.
+/// Why a datagram is not a WS-Discovery message.
 public enum DiscoveryMessageError: Error, Equatable, Sendable, CustomStringConvertible {
     case notAnEnvelope(root: String)
     case empty

@@ -35,7 +35,7 @@ enum ScopeValue {
         return text.isEmpty ? nil : text
     }
 
-    /// Percent-decoded, as UTF-8 with what is none replaced; without control characters, which a terminal would obey.
+    /// Percent-decoded, as UTF-8 with invalid bytes replaced; without control characters, which a terminal would obey.
     static func decoded(_ text: Substring) -> String {
         String(ShownText.cleaned(PercentEncoding.decodeLeniently(text)).trimmingSpaces.prefix(limit))
     }

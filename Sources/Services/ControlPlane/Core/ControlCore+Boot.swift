@@ -9,7 +9,7 @@ internal import Settings
 
 extension ControlCore {
     /// From what is on disk to what should run. Never throws: whatever is wrong, what is right runs, and the rest is
-    /// told.
+    /// reported.
     func boot() async {
         defer { booted.open() }
         skipEventIDs()
@@ -22,7 +22,7 @@ extension ControlCore {
         generationStoreProblem = problem
         if let problem { report(problem, .config) }
         takeOverFormerStore()
-        tellMemory()
+        reportMemory()
         if problem == nil { finishRemovals() }
         await adoptSecrets()
         readDevice()
@@ -31,7 +31,7 @@ extension ControlCore {
         // Of a time when they were kept.
         if generationStoreProblem == nil, !current.settings.previews { removeThumbnails() }
         if let filesProblem { report(filesProblem, .config) }
-        // What is impossible is told: at boot there is nobody to refuse it to.
+        // What is impossible is reported: at boot there is no one to refuse it to.
         for warning in warnings + serviceChecks.issues(current.settings) {
             logger.warning("\(warning)", metadata: ["code": "\(warning.code)"])
         }
@@ -106,13 +106,13 @@ extension ControlCore {
         }
     }
 
-    private func tellMemory() {
+    private func reportMemory() {
         if let memoryFailure { report(memoryFailure, .system) }
         guard let path = memory?.setAside else { return }
         report(
             CodedError(
                 .databaseDamaged, "the database was damaged and moved to \(path)",
-                why: "the events of before and what was learned of cameras are lost; the configuration is not"), .system
+                why: "earlier events and what was learned of cameras are lost; the configuration is not"), .system
         )
     }
 
@@ -193,7 +193,7 @@ extension ControlCore {
             object: error.object)
     }
 
-    /// The last generation, read again; when this version does not take it any more, what came of it then.
+    /// The last generation, read again; when this version does not take it any more, its result then.
     private func lastGood(_ cause: String) -> Proposal {
         var proposal = Proposal(
             cause: cause, files: current.files, ignoredFiles: current.ignoredFiles, content: current.store,

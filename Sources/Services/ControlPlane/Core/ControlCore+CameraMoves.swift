@@ -8,7 +8,7 @@ internal import Platform
 ///
 /// The generation's rename is the point from which the camera has its new ID. Before it all is made ready under the new
 /// ID, after it what is under the former one goes. Notes in `removals` say whose the secrets of both IDs are: wherever
-/// a kill comes, the next start removes those that nobody has.
+/// a kill comes, the next start removes those that no camera has.
 extension ControlCore {
     func moves(of proposal: Proposal) -> CameraMoves {
         CameraMoves(from: current.settings, current.store, to: proposal.settings, proposal.content)
@@ -63,7 +63,7 @@ extension ControlCore {
             network[to] = network.removeValue(forKey: from)
             thumbnails[to] = thumbnails.removeValue(forKey: from)
             streamNews[from] = nil
-            tokens.told[from] = nil
+            tokens.sent[from] = nil
             let token = tokens.cameras.removeValue(forKey: from)
             if let token, let name = current.settings.kas?.secret, move.keepsStream, left[to]?.contains(name) != true {
                 tokens.cameras[to] = token
@@ -71,7 +71,7 @@ extension ControlCore {
                 // Until it has one of its own again it has the box's.
                 tokens.care.cameraCame()
             }
-            tellLost(left[to] ?? [], of: to, former: from)
+            reportLost(left[to] ?? [], of: to, former: from)
             forgetMark(ofUnit: UnitName.camera(from))
             do {
                 if isUnconfirmed { try setAside(from, of: move.uuid) } else { try removeRests(of: from) }
@@ -95,7 +95,7 @@ extension ControlCore {
     }
 
     /// Of a camera that came back from a generation: whoever renames one is asked for it before.
-    private func tellLost(_ left: Set<String>, of id: String, former: String) {
+    private func reportLost(_ left: Set<String>, of id: String, former: String) {
         guard let camera = current.settings.cameras[id], left.contains(camera.secret ?? "password"),
             !hasPassword(id, camera)
         else { return }

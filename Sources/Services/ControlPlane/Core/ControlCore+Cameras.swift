@@ -18,7 +18,7 @@ extension ControlCore {
         _ request: CameraRequest, finding: StreamTestReport? = nil, seen: DeviceIdentity? = nil, dryRun: Bool
     ) throws -> ConfigurationDiff? {
         guard request.acceptMove == nil else {
-            throw CodedError(.badRequest, "acceptMove is of a camera that is there")
+            throw CodedError(.badRequest, "acceptMove applies only to a camera that exists")
         }
         guard let given = request.id else { throw CodedError(.badRequest, "id is missing") }
         let id = try CameraIdentifier.check(given)
@@ -97,7 +97,7 @@ extension ControlCore {
         return nil
     }
 
-    /// Refused where it is asked for. What was stored before goes on, over TCP, and the camera's status tells.
+    /// Refused where it is asked for. What was stored before goes on, over TCP, and the camera's status shows it.
     private static func checkTransport(of camera: StoredCamera, before: StoredCamera?) throws {
         typealias Network = CameraConfiguration.Network
         func problem(_ camera: StoredCamera) -> (reason: String, hint: String)? {
@@ -170,9 +170,9 @@ extension ControlCore {
     func orderCameras(_ ids: [String], dryRun: Bool) throws -> ConfigurationDiff? {
         guard ids.count <= BoxSettings.cameraLimit, Set(ids).count == ids.count else {
             throw CodedError(
-                .badRequest, "the order is not one",
+                .badRequest, "the order is not valid",
                 why: ids.count > BoxSettings.cameraLimit
-                    ? "it has more than \(BoxSettings.cameraLimit) IDs" : "an ID is there twice")
+                    ? "it has more than \(BoxSettings.cameraLimit) IDs" : "an ID appears twice")
         }
         for id in ids {
             _ = try CameraIdentifier.check(id)
@@ -249,9 +249,9 @@ extension ControlCore {
             } else if StoreContent.cameraFields.contains(key) {
                 throw CodedError(
                     .badRequest, "settings.\(key) is a field of the camera",
-                    hint: "Give it as \(key == "active" ? "isActive" : key), beside settings")
+                    hint: "Give it as \(key == "active" ? "isActive" : key), next to settings")
             } else if case .string("") = value {
-                // An empty text takes a setting away, as of a relay.
+                // An empty string removes a setting, as of a relay.
                 values[key] = nil
             } else {
                 values[key] = value

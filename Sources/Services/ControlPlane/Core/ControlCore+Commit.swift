@@ -35,10 +35,10 @@ extension ControlCore {
     }
 
     /// - Parameters:
-    ///   - wanted: the revision that a change is based on; 0: there is none yet; nil: whatever it is.
+    ///   - requested: the revision that a change is based on; 0: there is none yet; nil: whatever it is.
     ///   - changed: the one that the object has; nil: there is none.
-    static func check(_ wanted: Int?, of object: String, _ changed: Int?) throws(CodedError) {
-        guard let wanted, wanted != changed ?? 0 else { return }
+    static func check(_ requested: Int?, of object: String, _ changed: Int?) throws(CodedError) {
+        guard let requested, requested != changed ?? 0 else { return }
         throw CodedError(
             .conflict, "\(object) was not changed",
             why: changed == nil ? "it does not exist any more" : "it was changed in between",
@@ -118,7 +118,7 @@ extension ControlCore {
         for id in added.union(moves.taken.keys) { arrivals[id] = commits }
         forgetDevices(generation, sameDevice: proposal.sameDevice)
         current = generation
-        // Origins are no part of the comparison, but are told.
+        // Origins are not part of the comparison, but are reported.
         warnings = proposal.warnings
         savingProblem = nil
         generationStoreProblem = nil
@@ -127,7 +127,7 @@ extension ControlCore {
         forgetTokens(ofStreamsIn: former)
         put(target, plan, staged, after: predecessors)
         generationStore.prune()
-        tell(difference, number: number, cause: proposal.cause, moves)
+        report(difference, number: number, cause: proposal.cause, moves)
         finishMoves(moves, left, isUnconfirmed: proposal.confirmSeconds != nil)
         forgetRemoved()
         difference.toGeneration = number
@@ -231,7 +231,7 @@ extension ControlCore {
         self.target = target
         let (failed, failure) = runtime.publish(staged, plan)
         let doubt = target.cameras.sorted { $0.key < $1.key }.lazy.compactMap(\.value.doubt).first
-        tellDoubt(doubt)
+        reportDoubt(doubt)
         isIncomplete = failure != nil
         doubts.found(doubt != nil, at: clock.sinceBoot())
         // Whoever waits for a job comes after it.
@@ -250,8 +250,8 @@ extension ControlCore {
         logger.error("the runtime directory cannot be written: \(why)", metadata: ["code": "\(why.code)"])
     }
 
-    /// Cameras whose secrets cannot be looked up go on as they are; that is told once, and its end.
-    private func tellDoubt(_ doubt: CodedError?) {
+    /// Cameras whose secrets cannot be looked up go on as they are; that is reported once, and its end.
+    private func reportDoubt(_ doubt: CodedError?) {
         defer { secretsProblem = doubt }
         if let doubt, secretsProblem == nil { report(doubt, .system) }
         if doubt == nil, secretsProblem != nil {
@@ -307,7 +307,7 @@ extension ControlCore {
         self.pending = pending
     }
 
-    private func tell(_ difference: ConfigurationDiff, number: Int, cause: String, _ moves: CameraMoves) {
+    private func report(_ difference: ConfigurationDiff, number: Int, cause: String, _ moves: CameraMoves) {
         guard !difference.changes.isEmpty else { return }
         hub.publish(.config, object: "\(number)", "generation \(number): \(cause)")
         for move in moves.moves {
@@ -316,16 +316,16 @@ extension ControlCore {
         }
         let moved = Set(moves.moves.flatMap { ["camera.\($0.from)", "camera.\($0.to)"] })
         for change in difference.changes where !moved.contains(change.object) {
-            let words =
+            let text =
                 "\(change.kind.rawValue)\(change.details.isEmpty ? "" : ": ")"
                 + change.details.prefix(8).joined(separator: ", ")
             let table = change.object.prefix { $0 != "." }
             let name = change.object.contains(".") ? String(change.object.dropFirst(table.count + 1)) : nil
             switch table {
-            case "camera": hub.publish(.camera, object: name, words)
-            case "relay": hub.publish(.relay, object: name, words)
-            case "kas": hub.publish(.kas, words)
-            case "hook": hub.publish(.config, object: change.object, words)
+            case "camera": hub.publish(.camera, object: name, text)
+            case "relay": hub.publish(.relay, object: name, text)
+            case "kas": hub.publish(.kas, text)
+            case "hook": hub.publish(.config, object: change.object, text)
             default: break
             }
         }

@@ -19,7 +19,7 @@ extension ControlCore {
         }
     }
 
-    /// Of a text that somebody wants to import or to write into a file.
+    /// Of a string that somebody wants to import or to write into a file.
     func validation(of text: String) -> ValidationDocument {
         validation([Generation.KeptFile(name: "import", text: text)], StoreContent())
     }
@@ -72,7 +72,7 @@ extension ControlCore {
                 let problem = Self.lastGoodInUse(error, generation: current.number)
                 filesProblem = problem
                 report(problem, .config)
-                // The health daemon is told by its file.
+                // The health daemon is informed by its file.
                 try? reconcile()
             }
         }
@@ -82,13 +82,14 @@ extension ControlCore {
 
     func rollback(to number: Int?, confirmSeconds: Int?, dryRun: Bool) throws -> ConfigurationDiff {
         try requireNothingPending(acceptsOlder: true)
-        let wanted = number ?? generationStore.generations().first { $0.number < current.number }?.number ?? 0
-        guard let generation = generationStore.generation(wanted) else {
+        let requested = number ?? generationStore.generations().first { $0.number < current.number }?.number ?? 0
+        guard let generation = generationStore.generation(requested) else {
             throw CodedError(
                 .noSuchGeneration,
-                number == nil ? "there is no generation before \(current.number)" : "there is no generation \(wanted)")
+                number == nil
+                    ? "there is no generation before \(current.number)" : "there is no generation \(requested)")
         }
-        var proposal = going(back: generation, "rollback to \(wanted)", ignored: try? filesOnDisk())
+        var proposal = going(back: generation, "rollback to \(requested)", ignored: try? filesOnDisk())
         return try finish(&proposal, confirmSeconds: confirmSeconds, dryRun: dryRun)
     }
 
@@ -166,7 +167,7 @@ extension ControlCore {
         }
     }
 
-    // MARK: Told
+    // MARK: Shown
 
     func history() -> GenerationListDocument {
         GenerationListDocument(
@@ -190,9 +191,9 @@ extension ControlCore {
             files: [SourceFile(name: "import", text: request.toml)], stored: [])
         guard let imported else { throw CodedError(issues.filter { !$0.isWarning }) }
         try requireNothingPending()
-        if let wanted = request.ifGeneration, wanted != current.number {
+        if let requested = request.ifGeneration, requested != current.number {
             throw CodedError(
-                .conflict, "generation \(current.number) runs by now, not \(wanted)",
+                .conflict, "generation \(current.number) is in use by now, not \(requested)",
                 why: "somebody else changed the configuration meanwhile", hint: "Look at it, and repeat the command")
         }
         var content = current.store
@@ -215,7 +216,7 @@ extension ControlCore {
                 let storedName = try NamedObject(rawValue: table)?.check(name) ?? kind
                 guard content.object(kind, storedName) == nil || request.replace else {
                     throw CodedError(
-                        .exists, "\(part.object) is there already", hint: "Repeat it with --replace, or take it out",
+                        .exists, "\(part.object) exists already", hint: "Repeat it with --replace, or take it out",
                         object: part.object)
                 }
                 content.put(StoredObject(kind: kind, name: storedName, settings: part.settings))
@@ -236,7 +237,7 @@ extension ControlCore {
         guard let origin = current.settings.origins[object], origin != "store" else { return }
         throw CodedError(
             .definedInFile, "\(object) is defined in \(origin)",
-            why: "what stands in a file wins, and no program changes it",
+            why: "what is set in a file wins, and no program changes it",
             hint: "Edit \(origin), then run: watchboxctl config apply", object: object)
     }
 }

@@ -12,7 +12,7 @@ extension ControlCore {
     private static let retryPeriod = Duration.seconds(30)
     private static let fileLimit = 16 << 10
 
-    // MARK: What can be told and asked for
+    // MARK: What can be shown and asked for
 
     func device() -> DeviceKeyDocument {
         guard let device = signing.device else { return DeviceKeyDocument() }

@@ -77,7 +77,7 @@ extension ControlCore {
                 attempts += 1
             } catch {
                 throw CodedError(
-                    .unreachable, "the process that tells events to hooks does not answer", why: "\(error)",
+                    .unreachable, "the process that reports events to hooks does not answer", why: "\(error)",
                     hint: "Run: systemctl status watchbox-hooks", object: name)
             }
             try await clock.sleep(.milliseconds(200))

@@ -178,7 +178,7 @@ extension ControlCore {
         camera.secret == nil && camera.passwordSecret == nil ? [] : [UnitName.camera(id)]
     }
 
-    /// A mark that nothing came of; the restart that a change before it owes is owed still.
+    /// A mark that had no effect; the restart that a change before it owes is owed still.
     private func takeBack(_ mark: [UInt8], ofUnit unit: String, former: [UInt8]?) {
         guard let path = paths.restartMark(ofUnit: unit), runtime.restartToken(ofUnit: unit) == mark else { return }
         // One that cannot be written back stays as it is: a restart too many instead of one that never comes.
@@ -189,7 +189,7 @@ extension ControlCore {
         }
     }
 
-    /// Whether the unit shall run at the moment.
+    /// Whether the unit is to run at the moment.
     private func runs(_ unit: String) -> Bool {
         if let id = UnitName.cameraID(unit) { return target.cameras[id]?.runs == true }
         return target.services[unit] != nil

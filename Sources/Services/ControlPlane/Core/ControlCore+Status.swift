@@ -103,7 +103,7 @@ extension ControlCore {
         let known = remembered(id)
         let values = current.settings.values("camera.\(id)") ?? [:]
         let stored = (known?.profiles ?? []).map { NetworkStatistics.Profile($0) }
-        let used = NetworkStatistics.Profile.used(stored, wanted: settings.network.profile)?.token
+        let used = NetworkStatistics.Profile.used(stored, requested: settings.network.profile)?.token
         var profiles = stored.map {
             CameraDocument.Profile(
                 name: $0.name, width: $0.width, height: $0.height, rate: $0.rate, codec: $0.codec,
@@ -143,7 +143,8 @@ extension ControlCore {
         }
         return CameraProfileListDocument(
             camera: id,
-            used: network?.profile ?? NetworkStatistics.Profile.used(profiles, wanted: settings.network.profile)?.token,
+            used: network?.profile
+                ?? NetworkStatistics.Profile.used(profiles, requested: settings.network.profile)?.token,
             profiles: profiles)
     }
 
@@ -166,11 +167,11 @@ extension ControlCore {
         async let health = health()
         let agreement = StatusAgreement(await cameras(), await health)
         let (cameras, report) = (agreement.cameras, agreement.health)
-        let judgement = judge(cameras, report)
+        let assessment = assess(cameras, report)
         let clockCheck = report?.checks.first { $0.check == "clock" && $0.object == nil }?.state
         return BoxStatus(
-            name: current.settings.name, version: version, state: judgement == nil ? .ok : .degraded,
-            reason: judgement?.reason, hint: judgement?.hint, time: clock.seconds,
+            name: current.settings.name, version: version, state: assessment == nil ? .ok : .degraded,
+            reason: assessment?.reason, hint: assessment?.hint, time: clock.seconds,
             uptimeSeconds: clock.sinceBoot().components.seconds,
             isClockSynchronised: clockCheck.flatMap { $0 == .unknown ? nil : $0 == .ok },
             generation: current.number, configurationProblem: configurationProblem, cameras: cameras,
@@ -190,23 +191,23 @@ extension ControlCore {
     }
 
     private var configurationProblem: String? {
-        (generationStoreProblem ?? filesProblem).map { Self.sentence($0) } ?? memoryFailure.map { Self.sentence($0) }
-            ?? secretsProblem.map { Self.sentence($0) }
-            ?? savingProblem.map { "the configuration is not saved: \(Self.sentence($0))" }
+        (generationStoreProblem ?? filesProblem).map { Self.message($0) } ?? memoryFailure.map { Self.message($0) }
+            ?? secretsProblem.map { Self.message($0) }
+            ?? savingProblem.map { "the configuration is not saved: \(Self.message($0))" }
     }
 
-    static func sentence(_ error: CodedError) -> String {
+    static func message(_ error: CodedError) -> String {
         "\(error.code) \(error.what)\(error.why.map { ": \($0)" } ?? "")"
     }
 
     /// The worst that there is to say, and what to do about it; nil when all is well.
-    private func judge(_ cameras: [CameraDocument], _ health: HealthReport?) -> (reason: String, hint: String)? {
-        let wanted = cameras.filter(\.isActive)
-        let missing = wanted.filter { $0.stream.state != .live && $0.stream.reason != "stopped by request" }
+    private func assess(_ cameras: [CameraDocument], _ health: HealthReport?) -> (reason: String, hint: String)? {
+        let active = cameras.filter(\.isActive)
+        let missing = active.filter { $0.stream.state != .live && $0.stream.reason != "stopped by request" }
         if let first = missing.first {
             let verb = missing.count == 1 ? "is" : "are"
             return (
-                "\(missing.count) of \(wanted.count) camera\(wanted.count == 1 ? "" : "s") \(verb) not publishing",
+                "\(missing.count) of \(active.count) camera\(active.count == 1 ? "" : "s") \(verb) not publishing",
                 first.stream.code == .missingSecret
                     ? target.cameras[first.id]?.obstacle?.hint ?? "watchboxctl camera show \(first.id)"
                     : "watchboxctl camera show \(first.id)"

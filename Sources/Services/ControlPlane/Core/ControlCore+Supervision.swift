@@ -45,7 +45,7 @@ extension ControlCore {
 
     /// It could not be opened, or only for reading, when this process began, because of its disk; now it can be. Or the
     /// newest generation can be read.
-    var canBeginAnew: Bool {
+    var canStartAgain: Bool {
         if generationStoreProblem != nil { return generationStore.newest().problem == nil }
         if beganReadOnly { return !(Mount.of(paths.database)?.isFileSystemReadOnly == true) }
         guard memory == nil, let memoryFailure, [.readOnly, .diskFull, .writeFailed].contains(memoryFailure.code) else {
@@ -57,17 +57,17 @@ extension ControlCore {
     private func act(on listed: [String: UnitState]) {
         guard !isConfigurationUnknown else { return }
         let marks = runtime.restartMarks()
-        var wanted: [String: Supervision.Wanted] = [:]
+        var desired: [String: Supervision.Desired] = [:]
         let held = Set(target.cameras.filter { $0.value.doubt != nil }.keys.map { UnitName.camera($0) })
         for (id, camera) in target.cameras {
-            wanted[UnitName.camera(id)] = Supervision.Wanted(
+            desired[UnitName.camera(id)] = Supervision.Desired(
                 runs: camera.runs, needsRestart: marks.contains(UnitName.camera(id)))
         }
         for unit in target.services.keys {
-            wanted[unit] = Supervision.Wanted(runs: true, needsRestart: marks.contains(unit))
+            desired[unit] = Supervision.Desired(runs: true, needsRestart: marks.contains(unit))
         }
         let actions = supervision.observed(
-            Array(listed.values), wanted: wanted, busy: unitJobs.busy.union(held), now: clock.sinceBoot())
+            Array(listed.values), desired: desired, busy: unitJobs.busy.union(held), now: clock.sinceBoot())
         for action in actions {
             switch action {
             case .job(let job, let unit):
@@ -78,7 +78,7 @@ extension ControlCore {
             case .forget(let unit):
                 let units = self.units
                 Task { try? await units.resetFailed(unit) }
-            case .tell(let notice):
+            case .report(let notice):
                 let (topic, object) = Self.subject(ofUnit: notice.unit)
                 hub.publish(topic, object: object, code: notice.code, notice.text)
             }
@@ -87,14 +87,14 @@ extension ControlCore {
 
     private func observeStreams() async {
         let documents = await streams()
-        tellNews(of: documents)
+        reportNews(of: documents)
         observeNetwork(documents)
         observeMoves(documents)
         observeThumbnails(documents)
     }
 
-    /// Tells when a stream is live no more, or again.
-    func tellNews(of documents: [StreamDocument]) {
+    /// Reports when a stream is no longer live, or live again.
+    func reportNews(of documents: [StreamDocument]) {
         let now = clock.sinceBoot()
         for document in documents {
             var news = streamNews[document.camera, default: StreamNews()]

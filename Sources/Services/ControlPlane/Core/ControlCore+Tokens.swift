@@ -8,7 +8,7 @@ internal import KeyAccessClient
 internal import Logging
 internal import Settings
 
-/// The life of the box's token: renewed before it ends, narrowed for each camera, told to those that run.
+/// The life of the box's token: renewed before it ends, narrowed for each camera, sent to those that run.
 extension ControlCore {
     /// Begins a look at the token when one is due; never two at a time.
     func beginTokenCare() {
@@ -34,12 +34,12 @@ extension ControlCore {
     func replaced(token: String, name: String) {
         tokens.box = [name: token]
         tokens.cameras = [:]
-        tokens.told = [:]
+        tokens.sent = [:]
         tokens.version += 1
         tokens.care.tokenChanged()
     }
 
-    /// A token for the stream of before is none for the one that a camera has now: it has the box's, until there is a
+    /// A token for the previous stream is not valid for the one that a camera has now: it has the box's, until there is a
     /// new one, which is asked for at once.
     func forgetTokens(ofStreamsIn former: BoxSettings) {
         guard let name = current.settings.kas?.secret else { return }
@@ -58,7 +58,7 @@ extension ControlCore {
         }
     }
 
-    /// One look: renews, tells how it stands, and gives the cameras what they need. Never stops a camera.
+    /// One look: renews, reports the state, and gives the cameras what they need. Never stops a camera.
     func careForToken() async {
         tokens.care.foundWell(at: clock.sinceBoot(), random: .random(in: 0 ... .max))
         guard let kas = current.settings.kas, let name = kas.secret, let token = boxToken(name),
@@ -70,9 +70,9 @@ extension ControlCore {
             await renew(token, facts, name: name, server)
         }
         guard let token = boxToken(name), let facts = AccessTokenFacts(token) else { return }
-        tellStanding(facts)
+        reportStanding(facts)
         if facts.expiresAt > clock.seconds { await narrow(token, facts, name: name, server) }
-        await tellCameras(token, facts, name: name)
+        await sendToCameras(token, facts, name: name)
     }
 
     /// How the box's token stands, for documents; nil for none, or one that says nothing of itself.
@@ -123,12 +123,12 @@ extension ControlCore {
         }
     }
 
-    private func tellStanding(_ facts: AccessTokenFacts) {
+    private func reportStanding(_ facts: AccessTokenFacts) {
         let now = clock.seconds
         let standing = TokenCare.standing(expiresAt: facts.expiresAt, now: now)
-        guard tokens.care.tells(standing, now: now) else { return }
+        guard tokens.care.reports(standing, now: now) else { return }
         guard let code = standing.code else {
-            hub.publish(.kas, "the token is well again, until \(Self.date(facts.expiresAt))")
+            hub.publish(.kas, "the token is fine again, until \(Self.date(facts.expiresAt))")
             return
         }
         let why =
@@ -170,7 +170,7 @@ extension ControlCore {
                     continue
                 }
                 tokens.cameras[id] = own
-                await tell(narrowed.token, own, to: id)
+                await sendToken(narrowed.token, own, to: id)
             case .failure(.status(let status, _)) where [403, 404, 405].contains(status):
                 // Another kind of server, or the token is not for this stream: what it has of its own is of no use.
                 _ = try? credentials.remove(name: name, scope: "camera-\(id)")
@@ -185,24 +185,24 @@ extension ControlCore {
         for id in tokens.cameras.keys where current.settings.cameras[id] == nil { tokens.cameras[id] = nil }
     }
 
-    /// A unit's credentials stay as they were when it was started: its process is told what came since.
-    private func tellCameras(_ token: String, _ facts: AccessTokenFacts, name: String) async {
+    /// A unit's credentials stay as they were when it was started: its process is sent what came since.
+    private func sendToCameras(_ token: String, _ facts: AccessTokenFacts, name: String) async {
         for (id, camera) in current.settings.cameras where camera.active {
             guard tokens.cameras[id] == nil, camera.secret != name, camera.passwordSecret != name else { continue }
-            await tell(token, facts, to: id)
+            await sendToken(token, facts, to: id)
         }
     }
 
-    /// One that does not listen reads it when it is started again, and is told once more with the next look.
-    private func tell(_ token: String, _ facts: AccessTokenFacts, to id: String) async {
-        guard let identifier = facts.id, tokens.told[id] != identifier, let user = try? await user(of: id) else {
+    /// One that does not listen reads it when it is started again, and is sent it once more with the next look.
+    private func sendToken(_ token: String, _ facts: AccessTokenFacts, to id: String) async {
+        guard let identifier = facts.id, tokens.sent[id] != identifier, let user = try? await user(of: id) else {
             return
         }
         do {
             try await processes.replaceToken(token, of: id, user: user)
-            tokens.told[id] = identifier
+            tokens.sent[id] = identifier
         } catch {
-            logger.info("camera \(id) was not told its new token: \(error)", metadata: ["camera": "\(id)"])
+            logger.info("camera \(id) was not sent its new token: \(error)", metadata: ["camera": "\(id)"])
         }
     }
 

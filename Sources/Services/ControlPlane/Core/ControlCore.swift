@@ -24,7 +24,7 @@ actor ControlCore {
     let generationStore: GenerationStore
     let runtime: RuntimeFiles
     nonisolated let memory: BoxMemory?
-    /// Why there is none: events are told but not kept, and nothing is learned of cameras.
+    /// Why there is none: events are published but not kept, and nothing is learned of cameras.
     let memoryFailure: CodedError?
     /// Its disk took no writes when it was opened: SQLite then never writes through that connection.
     let beganReadOnly: Bool
@@ -150,8 +150,8 @@ actor ControlCore {
     }
 
     /// What a camera's unit loads: its own secrets, and those of the box that its settings name and it is given none of
-    /// its own for. A secret that cannot be opened is told and left out: whether this camera needs it is for its
-    /// process to say, and one that nobody uses must not keep the others from starting.
+    /// its own for. A secret that cannot be opened is reported and left out: whether this camera needs it is for its
+    /// process to say, and one that no process uses must not keep the others from starting.
     static func provide(
         to camera: String, _ credentials: CredentialStore, _ runtime: RuntimeFiles, hub: EventHub, logger: Logger
     ) throws(CredentialError) {
@@ -168,7 +168,7 @@ actor ControlCore {
         _ credentials: CredentialStore, _ runtime: RuntimeFiles, logger: Logger
     ) throws(CredentialError) {
         guard let lack = try provide(to: "hooks", unit: UnitName.hooks, credentials, runtime) else { return }
-        // No event: what is wrong with hooks is not told by hooks.
+        // No event: what is wrong with hooks is not reported by hooks.
         logger.warning("the hooks start without a secret: \(lack)", metadata: ["code": "\(lack.code)"])
     }
 
@@ -188,7 +188,7 @@ actor ControlCore {
         }
     }
 
-    /// A job is done: the mark that wanted it goes, unless a newer change has left another.
+    /// A job is done: the mark that requested it goes, unless a newer change has left another.
     private static func ended(_ outcome: UnitJobs.Outcome, runtime: RuntimeFiles, hub: EventHub, logger: Logger) {
         var isObsolete = outcome.failure == nil
         // The old process has ended, and the next one reads the new settings.
@@ -266,7 +266,7 @@ actor ControlCore {
                 throw CodedError(error)
             }
         }
-        let problem = filesProblem.map { Self.sentence($0) }
+        let problem = filesProblem.map { Self.message($0) }
         func instance(_ id: String) -> String? {
             // One of the store stays the same when a file takes it over. One of files alone is the same for as long as
             // its frames come from the same place.
@@ -295,17 +295,17 @@ actor ControlCore {
 }
 
 extension CodedError {
-    /// All that is wrong with a configuration, told by the first of it.
+    /// All that is wrong with a configuration, represented by its first issue.
     init(_ issues: [ConfigurationIssue]) {
         guard let first = issues.first else {
             self.init(.invalidValue, "the configuration is not valid")
             return
         }
         let more = issues.count > 1 ? " (and \(issues.count - 1) more)" : ""
-        // The issue's own words begin with the code, and so will this error's.
-        let words = "\(first)"
+        // The issue's own text begins with the code, and so will this error's.
         let code = "\(first.code) "
-        let text = words.hasPrefix(code) ? String(words.dropFirst(code.count)) : words
+        let issue = "\(first)"
+        let text = issue.hasPrefix(code) ? String(issue.dropFirst(code.count)) : issue
         self.init(first.code, "\(text)\(more)", why: nil, hint: first.hint, object: first.file ?? first.key)
     }
 }

@@ -1,7 +1,7 @@
 internal import BoxConfiguration
 internal import ErrorCatalog
 
-/// What a configuration can have several of beside cameras, each with a name.
+/// What a configuration can have several of besides cameras, each with a name.
 enum NamedObject: String, CaseIterable {
     case relay
     case hook

@@ -4,7 +4,7 @@ internal import ControlAPI
 internal import ErrorCatalog
 internal import Synchronization
 
-/// Keeps what happened in the memory's ring and tells it to those who watch.
+/// Keeps what happened in the memory's ring and publishes it to those who watch.
 ///
 /// A watcher that is slower than the events is sent away with what it has; it comes back with the ID of the last one
 /// that it saw and gets the rest out of the ring. So nobody waits for a watcher, and no watcher misses an event.
@@ -37,7 +37,7 @@ final class EventHub: Sendable {
     private let now: @Sendable () -> Int64
 
     /// - Parameters:
-    ///   - memory: nil when there is none at the moment: events are told, but not kept.
+    ///   - memory: nil when there is none at the moment: events are published, but not kept.
     ///   - now: microseconds since 1970.
     init(memory: BoxMemory?, now: @escaping @Sendable () -> Int64) {
         self.memory = memory
@@ -62,7 +62,7 @@ final class EventHub: Sendable {
             let stored = StoredEvent(
                 realtimeMicroseconds: time, topic: topic.rawValue, code: code.map { "\($0)" }, object: object,
                 text: text, details: sensorEvent.map { JSONDocument.text($0) })
-            // A full disk keeps nobody from being told.
+            // A full disk does not keep events from being published.
             let id = (try? memory?.append(stored)) ?? 0
             let document = EventDocument(
                 id: id, time: time, topic: topic.rawValue, object: object, code: code, text: text,

@@ -23,7 +23,7 @@ struct BoxDevice: Codable, Equatable, Sendable {
     }
 }
 
-/// What control holds of device keys beside the store, which only systemd may open.
+/// What control holds of device keys besides the store, which only systemd may open.
 struct HeldDevice {
     var device: BoxDevice?
     /// By the name of their secrets.

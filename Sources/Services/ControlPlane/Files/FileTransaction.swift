@@ -19,7 +19,7 @@ struct FileTransaction: Sendable {
         try willDo("write \(path).new")
         let staged = Staged(path: path, isDurable: isDurable)
         do {
-            // A rest of an attempt that was killed.
+            // A leftover of an attempt that was killed.
             try DurableFile.remove(staged.stagedPath, isFlushed: false)
             try NewFile.write(bytes, to: staged.stagedPath, mode: mode, isFlushed: isDurable)
         } catch {
@@ -61,12 +61,12 @@ struct FileTransaction: Sendable {
         }
     }
 
-    /// For what was staged and is not wanted any more; what stays behind is removed by the next start.
+    /// For what was staged and is no longer needed; what stays behind is removed by the next start.
     func discard(_ staged: [Staged]) {
         for file in staged { try? remove(file.stagedPath) }
     }
 
-    /// Rests of attempts that were killed.
+    /// Leftovers of attempts that were killed.
     func removeStaged(in directory: String) {
         for name in SmallFile.names(in: directory) where name.hasSuffix(".new") {
             try? remove("\(directory)/\(name)")

@@ -1,6 +1,6 @@
 internal import BoxConfiguration
 
-/// One configuration that was put to use: what came of it, and everything that it came from. The newest one is the box's
+/// One configuration that was put to use: the result, and everything that it was made from. The newest one is the box's
 /// configuration; nothing else on the disk is.
 struct Generation: Codable, Equatable, Sendable {
     /// A file of the operator's, as it was read.

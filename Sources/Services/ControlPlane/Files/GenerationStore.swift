@@ -8,7 +8,7 @@ internal import Platform
 /// its name only when it is complete.
 struct GenerationStore: Sendable {
     static let kept = 10
-    /// Of one file: the operator's files, what commands added and what came of both.
+    /// Of one file: the operator's files, what commands added and the result of both.
     private static let sizeLimit = 16 << 20
     private static let mode: UInt32 = 0o600
 

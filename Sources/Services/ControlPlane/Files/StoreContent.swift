@@ -1,7 +1,7 @@
 internal import BoxConfiguration
 internal import Settings
 
-/// What commands added to the configuration, beside the operator's files. It is kept in the generations, so that going back to
+/// What commands added to the configuration, besides the operator's files. It is kept in the generations, so that going back to
 /// one brings back what was removed since.
 struct StoreContent: Codable, Equatable, Sendable {
     /// Settings that are fields of a camera.
@@ -11,7 +11,7 @@ struct StoreContent: Codable, Equatable, Sendable {
 
     /// By their IDs.
     private(set) var cameras: [StoredCamera] = []
-    /// By their kinds and names; the name of one that is no `NamedObject` is its kind.
+    /// By their kinds and names; the name of one that is not a `NamedObject` is its kind.
     private(set) var objects: [StoredObject] = []
 
     func camera(_ id: String) -> StoredCamera? { cameras.first { $0.id == id } }
@@ -38,7 +38,7 @@ struct StoreContent: Codable, Equatable, Sendable {
 
     mutating func remove(_ kind: String, _ name: String) { objects.removeAll { $0.kind == kind && $0.name == name } }
 
-    /// Gives a camera another ID; hooks that tell of it do so under that one.
+    /// Gives a camera another ID; hooks that report it do so under that one.
     mutating func rename(_ id: String, to camera: StoredCamera) {
         remove(camera: id)
         put(camera)

@@ -14,7 +14,7 @@ struct StoredObject: Codable, Equatable, Sendable {
 extension StoredObject {
     private enum CodingKeys: String, CodingKey { case kind, name, settings, changed }
 
-    /// Until `watchbox.generation/2` the settings were a text.
+    /// Until `watchbox.generation/2` the settings were a string.
     private enum FormerKeys: String, CodingKey { case json }
 
     init(from decoder: any Decoder) throws {

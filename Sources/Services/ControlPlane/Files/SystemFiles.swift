@@ -47,7 +47,7 @@ enum SystemFiles {
 }
 
 extension FileFailure {
-    /// With the words for a person.
+    /// With the text for a person.
     var coded: CodedError {
         let why = SystemMessage.text(number)
         return switch number {

@@ -1,6 +1,6 @@
 internal import Platform
 
-/// A unit's file and the drop-ins beside it, as systemd reads them.
+/// A unit's file and its drop-ins, as systemd reads them.
 enum UnitFiles {
     /// - Parameter directories: the first has precedence.
     /// - Returns: their contents in the order in which systemd reads them; nil when there is no such unit here: nothing is known then.

@@ -1,4 +1,4 @@
-/// TCP ports that a unit's files let its process bind: what stands there and in the drop-ins beside, as systemd reads them.
+/// TCP ports that a unit's files let its process bind: what they and their drop-ins say, as systemd reads them.
 struct UnitPorts: Equatable {
     /// Nil: any.
     private(set) var allowed: [ClosedRange<Int>]?

@@ -1,4 +1,4 @@
-/// What a unit's files give its process beside the rights of a user that nobody else is.
+/// What a unit's files give its process besides the rights of a user that nobody else is.
 struct UnitRights: Equatable {
     /// A user or groups that somebody has chosen: what those may read is not seen from here.
     private(set) var isOthers = false

@@ -16,7 +16,7 @@ extension ControlCore {
     /// Somebody on the network says that a device has come or goes. Whether it is that device, is for the camera's
     /// process to find out before it shows it a password; a Bye changes nothing.
     ///
-    /// - Returns: when the processes that it concerns have been told; nobody has to wait for that.
+    /// - Returns: when the processes that it concerns have been informed; no one has to wait for that.
     @discardableResult
     func heard(_ announcement: Announcement) -> Task<Void, Never>? {
         guard (1...64).contains(announcement.address.utf8.count), announcement.url?.utf8.count ?? 0 <= 512 else {
@@ -25,12 +25,12 @@ extension ControlCore {
         let cameras = cameras(ofEndpoint: announcement.endpoint)
         guard !cameras.isEmpty else { return nil }
         let now = clock.sinceBoot()
-        var told: [String] = []
+        var reported: [String] = []
         for id in cameras.keys.sorted() {
             var memory = network[id] ?? NetworkMemory()
             defer { network[id] = memory }
-            if memory.announcementToldAt.map({ now - $0 >= Self.announcementEventPause }) ?? true {
-                memory.announcementToldAt = now
+            if memory.announcementReportedAt.map({ now - $0 >= Self.announcementEventPause }) ?? true {
+                memory.announcementReportedAt = now
                 let address = Printable.text(announcement.address, limit: 64)
                 hub.publish(
                     .camera, object: id,
@@ -43,11 +43,11 @@ extension ControlCore {
                 continue
             }
             memory.announcedAt = now
-            told.append(id)
+            reported.append(id)
         }
-        guard !told.isEmpty else { return nil }
+        guard !reported.isEmpty else { return nil }
         return Task {
-            for id in told {
+            for id in reported {
                 let request = AnnouncedRequest(
                     address: announcement.address, url: announcement.url, evidence: cameras[id],
                     isKeyShared: self.isKeyShared(id) ? true : nil)

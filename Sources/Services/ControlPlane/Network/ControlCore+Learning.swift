@@ -10,24 +10,24 @@ internal import ONVIF
 struct NetworkMemory {
     /// Remembered already.
     var learnedFacts: LearnedFacts?
-    /// Number of the newest event that was told on; nil before the first look.
+    /// Number of the newest event that was passed on; nil before the first look.
     var lastEvent: UInt64?
-    /// Of `CLOCK_BOOTTIME`: when its process was told of an announcement, when an event said so, and when its last
+    /// Of `CLOCK_BOOTTIME`: when its process was informed of an announcement, when an event said so, and when its last
     /// thumbnail was asked for.
     var announcedAt: Duration?
-    var announcementToldAt: Duration?
+    var announcementReportedAt: Duration?
     var thumbnailAt: Duration?
     var thumbnailStoredAt: Duration?
     var allowance = EventAllowance()
     /// Where it seems to have moved, as its process said last.
     var moves: [NetworkStatistics.Move] = []
-    /// Of `CLOCK_BOOTTIME`: since when, and when an event told of it; and which that event named.
+    /// Of `CLOCK_BOOTTIME`: since when, and when an event reported it; and which that event named.
     var movesSince: Duration?
-    var movesToldAt: Duration?
-    var movesTold: [String] = []
+    var movesReportedAt: Duration?
+    var movesReported: [String] = []
     /// Of its certificates, as they are known.
     var keys: Set<String> = []
-    /// Where it was asked who it is, without a login, and what it told of what was not known.
+    /// Where it was asked who it is, without a login, and what it reported of what was not known.
     var identifiedAddress: String?
     var identity: DeviceIdentity?
 
@@ -50,7 +50,7 @@ extension ControlCore {
             network[stream.camera, default: NetworkMemory()].keys = Set(
                 [statistics.pin, statistics.servicePin].compactMap { $0 })
             learn(stream.camera, statistics)
-            tell(of: stream.camera, statistics)
+            report(of: stream.camera, statistics)
         }
     }
 
@@ -71,9 +71,9 @@ extension ControlCore {
         guard network[id]?.learnedFacts != learnedFacts, memory != nil else { return }
         // Once: a process that says what is not taken is not asked to say it again every other second.
         network[id, default: NetworkMemory()].learnedFacts = learnedFacts
-        var told = LearnedCamera(learnedFacts.device, address: learnedFacts.address, port: learnedFacts.port)
-        if learnedFacts.isLive { told.lastConnected = clock.seconds }
-        keep(told, of: id)
+        var reported = LearnedCamera(learnedFacts.device, address: learnedFacts.address, port: learnedFacts.port)
+        if learnedFacts.isLive { reported.lastConnected = clock.seconds }
+        keep(reported, of: id)
     }
 
     /// For people and for finding the camera again; nothing goes by it. Of a camera of a file nothing is remembered.
@@ -99,9 +99,9 @@ extension ControlCore {
 
     // MARK: Events
 
-    /// Motion, tamper and inputs as the camera told them.
-    private func tell(of id: String, _ statistics: NetworkStatistics) {
-        // What happened before the first look was told by whoever looked then; a count that went back is a new process.
+    /// Motion, tamper and inputs as the camera reported them.
+    private func report(of id: String, _ statistics: NetworkStatistics) {
+        // What happened before the first look was reported by whoever looked then; a count that went back is a new process.
         guard let last = network[id]?.lastEvent else {
             network[id, default: NetworkMemory()].lastEvent = statistics.eventCount
             return
@@ -111,8 +111,8 @@ extension ControlCore {
         let new = statistics.events.filter { $0.number > seen && $0.number <= statistics.eventCount }
             .sorted { $0.number < $1.number }
         let now = clock.sinceBoot()
-        let told = network[id]?.allowance.take(new.count, at: now) ?? 0
-        for event in new.suffix(told) {
+        let reported = network[id]?.allowance.take(new.count, at: now) ?? 0
+        for event in new.suffix(reported) {
             let source = event.source.map { Printable.text($0, limit: 64) }
             let typed = SensorEvent.Kind(rawValue: event.kind).map {
                 SensorEvent(kind: $0, isActive: event.isActive, source: source)
@@ -128,9 +128,9 @@ extension ControlCore {
             hub.publish(.camera, object: id, text, sensorEvent: typed)
         }
         let missed = statistics.eventCount - seen
-        if missed > UInt64(told) { network[id]?.allowance.withhold(missed - UInt64(told)) }
+        if missed > UInt64(reported) { network[id]?.allowance.withhold(missed - UInt64(reported)) }
         if let rest = network[id]?.allowance.summary(at: now) {
-            hub.publish(.camera, object: id, "\(rest) more events, not told one by one")
+            hub.publish(.camera, object: id, "\(rest) more events, not reported one by one")
         }
     }
 }
@@ -150,19 +150,20 @@ extension LearnedCamera {
 }
 
 extension StreamProfile {
-    /// With nothing for what the camera did not tell.
-    init(_ told: NetworkStatistics.Profile) {
+    /// With nothing for what the camera did not report.
+    init(_ reported: NetworkStatistics.Profile) {
         self.init(
-            id: told.token, name: told.name, source: told.url ?? "", width: told.width ?? 0,
-            height: told.height ?? 0, rate: told.rate ?? 0, codec: told.codec ?? "", bitrate: told.bitrate,
-            gop: told.gop, service: told.service, snapshot: told.snapshotURL)
+            id: reported.token, name: reported.name, source: reported.url ?? "", width: reported.width ?? 0,
+            height: reported.height ?? 0, rate: reported.rate ?? 0, codec: reported.codec ?? "",
+            bitrate: reported.bitrate,
+            gop: reported.gop, service: reported.service, snapshot: reported.snapshotURL)
     }
 }
 
 extension NetworkStatistics.Profile {
     /// The one that the setting `profile` means: a token, `main` or nil for the largest image, `sub` for the smallest.
-    static func used(_ profiles: [Self], wanted: String?) -> Self? {
-        if let named = profiles.first(where: { $0.token == wanted }) { return named }
+    static func used(_ profiles: [Self], requested: String?) -> Self? {
+        if let named = profiles.first(where: { $0.token == requested }) { return named }
         func pixels(_ profile: Self) -> Int {
             guard let width = profile.width, let height = profile.height, (1...65_535).contains(width),
                 (1...65_535).contains(height)
@@ -170,7 +171,7 @@ extension NetworkStatistics.Profile {
             return width * height
         }
         let sized = profiles.filter { pixels($0) > 0 }
-        switch wanted {
+        switch requested {
         case nil, "main": return sized.max { pixels($0) < pixels($1) } ?? profiles.first
         case "sub": return sized.min { pixels($0) < pixels($1) } ?? profiles.last
         default: return nil

@@ -7,9 +7,9 @@ internal import ErrorCatalog
 internal import ONVIF
 
 extension ControlCore {
-    /// Looks for cameras that are away, tells where they seem to be, and learns what finds those that are there.
+    /// Looks for cameras that are away, reports where they seem to be, and learns what finds those that are there.
     func observeMoves(_ streams: [StreamDocument]) {
-        for stream in streams { tellMoves(stream) }
+        for stream in streams { reportMoves(stream) }
         let away = streams.filter { Self.isAway($0) && !identity(of: $0.camera).isEmpty }.map(\.camera)
         guard moveTask == nil else { return }
         if awayWatch.isDue(Set(away), at: clock.sinceBoot()) {
@@ -19,7 +19,7 @@ extension ControlCore {
         }
     }
 
-    /// Nobody answers where the camera was, or somebody else.
+    /// Nothing answers where the camera was, or another device.
     private static func isAway(_ stream: StreamDocument) -> Bool {
         guard let capture = stream.statistics?.capture, capture.network != nil, capture.state == .waiting else {
             return false
@@ -86,7 +86,7 @@ extension ControlCore {
             .reduce(into: []) { if !$0.contains($1) { $0.append($1) } }
     }
 
-    /// Tells its process of those that may be the camera, the likeliest last: of too many, it keeps the newest.
+    /// Informs its process of those that may be the camera, the likeliest last: of too many, it keeps the newest.
     private func announce(
         _ sightings: [Sighting], to id: String, places: [String], live: [String: [String]]
     ) async {
@@ -122,7 +122,7 @@ extension ControlCore {
     // MARK: What its process makes of it
 
     /// An event for places that are new, once a minute at most, and none of a camera that only restarts.
-    private func tellMoves(_ stream: StreamDocument) {
+    private func reportMoves(_ stream: StreamDocument) {
         let id = stream.camera
         guard let statistics = stream.statistics?.capture?.network, speaksOfItsSource(stream) else { return }
         let moves = Array((statistics.moves ?? []).prefix(NetworkStatistics.maxMoves))
@@ -130,18 +130,18 @@ extension ControlCore {
         defer { network[id] = memory }
         memory.moves = moves
         guard !moves.isEmpty else {
-            (memory.movesSince, memory.movesTold) = (nil, [])
+            (memory.movesSince, memory.movesReported) = (nil, [])
             return
         }
         let now = clock.sinceBoot()
         let since = memory.movesSince ?? now
         memory.movesSince = since
-        guard now - since >= AwayWatch.patience,
-            memory.movesToldAt.map({ now - $0 >= Self.announcementEventPause }) ?? true,
-            !moves.allSatisfy({ memory.movesTold.contains($0.place) }),
-            let text = NetworkStatistics.Move.sentence(moves, camera: id)
+        guard now - since >= AwayWatch.graceTime,
+            memory.movesReportedAt.map({ now - $0 >= Self.announcementEventPause }) ?? true,
+            !moves.allSatisfy({ memory.movesReported.contains($0.place) }),
+            let text = NetworkStatistics.Move.message(moves, camera: id)
         else { return }
-        (memory.movesToldAt, memory.movesTold) = (now, moves.map(\.place))
+        (memory.movesReportedAt, memory.movesReported) = (now, moves.map(\.place))
         hub.publish(.camera, object: id, code: .identityNotProven, Printable.text(text, limit: 512))
     }
 
@@ -161,8 +161,8 @@ extension ControlCore {
 
     // MARK: Learning
 
-    /// Asks one camera that is there for what it has not told: most have no call for their endpoint reference, and none
-    /// that is added by its stream tells anything.
+    /// Asks one camera that is there for what it has not reported: most have no call for their endpoint reference, and none
+    /// that is added by its stream reports anything.
     private func learnIdentity(_ streams: [StreamDocument]) {
         for stream in streams
         where stream.statistics?.capture?.network?.state == .live && speaksOfItsSource(stream) {
@@ -180,7 +180,7 @@ extension ControlCore {
         }
     }
 
-    /// What is known stays: nothing of this was told to somebody with a password.
+    /// What is known stays: nothing of this was reported to a client with a password.
     private func learn(_ seen: DeviceIdentity, of id: String, at address: String) {
         guard network[id]?.identifiedAddress == address, network[id]?.learnedFacts?.address ?? address == address else {
             return

@@ -15,24 +15,24 @@ struct EventAllowance {
     private var summedUpAt: Duration?
 
     /// - Parameters:
-    ///   - wanted: how many there are to tell.
+    ///   - requested: how many there are to report.
     ///   - now: of `CLOCK_BOOTTIME`.
-    /// - Returns: how many of them may be told one by one.
-    mutating func take(_ wanted: Int, at now: Duration) -> Int {
+    /// - Returns: how many of them may be reported one by one.
+    mutating func take(_ requested: Int, at now: Duration) -> Int {
         if let filledAt, now > filledAt { credit = min(Self.cost * Self.burst, credit + (now - filledAt)) }
         filledAt = max(filledAt ?? now, now)
-        let taken = min(max(0, wanted), Int(credit / Self.cost))
+        let taken = min(max(0, requested), Int(credit / Self.cost))
         credit -= Self.cost * taken
         return taken
     }
 
-    /// So many were not told.
+    /// So many were not reported.
     mutating func withhold(_ count: UInt64) {
         let (sum, isTooMuch) = withheld.addingReportingOverflow(count)
         withheld = isTooMuch ? .max : sum
     }
 
-    /// How many were not told since the last summary; nil: none, or it is too early to say so again.
+    /// How many were not reported since the last summary; nil: none, or it is too early to say so again.
     mutating func summary(at now: Duration) -> UInt64? {
         guard withheld > 0, summedUpAt.map({ now - $0 >= Self.summaryPause }) ?? true else { return nil }
         defer { withheld = 0 }

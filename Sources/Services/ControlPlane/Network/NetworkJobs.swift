@@ -84,7 +84,7 @@ actor NetworkJobs {
     func currentSearch() throws(CodedError) -> NetworkSearchDocument {
         guard let search else {
             throw CodedError(
-                .notFound, "nobody has searched the network since the daemon started",
+                .notFound, "no one has searched the network since the daemon started",
                 hint: "Run: watchboxctl discover")
         }
         let progress = search.board.value
@@ -127,7 +127,7 @@ actor NetworkJobs {
         }
     }
 
-    /// What the last search found of a device with this source: most tell their endpoint reference there and nowhere
+    /// What the last search found of a device with this source: most report their endpoint reference there and nowhere
     /// else.
     func seen(_ source: String) -> DeviceIdentity? {
         let found = search?.board.value.found.first { $0.source == source }
@@ -144,7 +144,7 @@ actor NetworkJobs {
             throw CodedError(
                 .tooMuch, "\(Self.testLimit) cameras are being tested already", hint: "Wait for one of them to end")
         }
-        // Nobody guesses another's.
+        // No client can guess another's.
         let id = String(UInt64.random(in: 0 ... .max), radix: 36) + String(UInt64.random(in: 0 ... .max), radix: 36)
         let board = Board(StreamTestReport(url: request.source))
         let test = tools.test

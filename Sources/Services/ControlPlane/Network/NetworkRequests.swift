@@ -16,7 +16,7 @@ extension DiscoveryRequest {
             throw refused("these are not networks to search", "Name at most 16, such as 192.168.1.0/24")
         }
         if let interfaces, interfaces.count > 32 || interfaces.contains(where: { !(1...15).contains($0.utf8.count) }) {
-            throw refused("these are no network interfaces", "Name at most 32, such as eth0")
+            throw refused("these are not network interfaces", "Name at most 32, such as eth0")
         }
     }
 }

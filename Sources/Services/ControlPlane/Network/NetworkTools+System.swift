@@ -98,7 +98,7 @@ extension FoundCameraDocument {
                 port: Int(device.port)), networks: device.networks)
     }
 
-    /// What is proposed for `camera add` is copied into shells. A path of the device's own words with a character that
+    /// What is proposed for `camera add` is copied into shells. A path that the device made up with a character that
     /// means something there is left out: the address alone finds the device as well.
     static func plainSource(_ source: String, scheme: String, address: String, port: Int) -> String {
         let isPlain = source.utf8.allSatisfy { $0 > 32 && $0 < 127 && !ofShells.contains($0) }

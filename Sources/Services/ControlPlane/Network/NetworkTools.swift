@@ -32,7 +32,7 @@ struct NetworkTools: Sendable {
     ///
     /// - Parameter near: last addresses of those whose MAC address is known.
     var sightings: @Sendable (_ near: [String]) async -> [Sighting]
-    /// What the device at an address tells of itself without a login; nil for nothing.
+    /// What the device at an address reports of itself without a login; nil for nothing.
     var identity: @Sendable (_ address: String) async -> DeviceIdentity?
     /// Until its reader ends.
     var announcements: @Sendable () -> AsyncStream<Announcement>

@@ -13,20 +13,20 @@ extension ControlRoutes {
                 .post, path, "Adds a camera and starts it", request: "CameraRequest", response: "CameraDocument",
                 query: Self.dryRun
             ) { request in
-                let wanted = try request.decode(CameraRequest.self)
-                let seen = await core.jobs.seen(wanted.source ?? "")
-                return try await changed(then: await camera(wanted.id ?? "", status: 201, location: true)) {
+                let requested = try request.decode(CameraRequest.self)
+                let seen = await core.jobs.seen(requested.source ?? "")
+                return try await changed(then: await camera(requested.id ?? "", status: 201, location: true)) {
                     try await core.addCamera(
-                        wanted, finding: try await finding(wanted), seen: seen, dryRun: request.isDryRun)
+                        requested, finding: try await finding(requested), seen: seen, dryRun: request.isDryRun)
                 }
             },
             APIRoute(
                 .put, "\(path)/order", "Puts the cameras of the store in this order", request: "CameraOrderRequest",
                 response: "CameraListDocument", query: Self.dryRun
             ) { request in
-                let wanted = try request.decode(CameraOrderRequest.self)
+                let requested = try request.decode(CameraOrderRequest.self)
                 return try await changed(then: .document(CameraListDocument(cameras: await core.cameras()))) {
-                    try await core.orderCameras(wanted.ids, dryRun: request.isDryRun)
+                    try await core.orderCameras(requested.ids, dryRun: request.isDryRun)
                 }
             },
             APIRoute(.get, "\(path)/{id}", "One camera, with its tag for a change", response: "CameraDocument") {
@@ -37,11 +37,12 @@ extension ControlRoutes {
                 request: "CameraRequest", response: "CameraDocument", query: Self.dryRun
             ) { request in
                 let id = request.parameter("id")
-                let wanted = try request.decode(CameraRequest.self)
+                let requested = try request.decode(CameraRequest.self)
                 return try await changed(then: await camera(id)) {
                     let revision = try request.revision()
                     return try await core.changeCamera(
-                        id, wanted, finding: try await finding(wanted), ifRevision: revision, dryRun: request.isDryRun)
+                        id, requested, finding: try await finding(requested), ifRevision: revision,
+                        dryRun: request.isDryRun)
                 }
             },
             APIRoute(
@@ -65,14 +66,15 @@ extension ControlRoutes {
                 "Gives a camera another ID; all that it has goes along, and its stream's name stays unless one is given",
                 request: "CameraRenameRequest", response: "CameraDocument", query: Self.dryRun
             ) { request in
-                let wanted = try request.decode(CameraRenameRequest.self)
-                return try await changed(then: await camera(wanted.id, location: true)) {
+                let requested = try request.decode(CameraRenameRequest.self)
+                return try await changed(then: await camera(requested.id, location: true)) {
                     try await core.renameCamera(
-                        request.parameter("id"), wanted, ifRevision: try request.revision(), dryRun: request.isDryRun)
+                        request.parameter("id"), requested, ifRevision: try request.revision(), dryRun: request.isDryRun
+                    )
                 }
             },
             APIRoute(
-                .put, "\(path)/password", "Sets the password of a camera's login; it is never told back",
+                .put, "\(path)/password", "Sets the password of a camera's login; it is never returned",
                 request: "SecretRequest"
             ) { request in
                 try await stored(request) { try await core.setPassword(of: request.parameter("id"), $0) }

@@ -24,10 +24,10 @@ extension ControlRoutes {
                 .post, "\(path)/apply", "Reads the files again and puts them to use", request: "ApplyRequest",
                 response: "ConfigurationDiff", query: Self.dryRun
             ) { request in
-                let wanted = request.body.isEmpty ? ApplyRequest() : try request.decode(ApplyRequest.self)
+                let requested = request.body.isEmpty ? ApplyRequest() : try request.decode(ApplyRequest.self)
                 return .document(
                     try await coded {
-                        try await core.apply(confirmSeconds: wanted.confirmSeconds, dryRun: request.isDryRun)
+                        try await core.apply(confirmSeconds: requested.confirmSeconds, dryRun: request.isDryRun)
                     })
             },
             APIRoute(.post, "\(path)/confirm", "Keeps what would otherwise be taken back") { _ in
@@ -38,11 +38,12 @@ extension ControlRoutes {
                 .post, "\(path)/rollback", "Back to a generation; without a number to the one before",
                 request: "ApplyRequest", response: "ConfigurationDiff", query: Self.dryRun
             ) { request in
-                let wanted = request.body.isEmpty ? ApplyRequest() : try request.decode(ApplyRequest.self)
+                let requested = request.body.isEmpty ? ApplyRequest() : try request.decode(ApplyRequest.self)
                 return .document(
                     try await coded {
                         try await core.rollback(
-                            to: wanted.generation, confirmSeconds: wanted.confirmSeconds, dryRun: request.isDryRun)
+                            to: requested.generation, confirmSeconds: requested.confirmSeconds, dryRun: request.isDryRun
+                        )
                     })
             },
             APIRoute(
@@ -58,10 +59,10 @@ extension ControlRoutes {
                 response: "ConfigurationDiff", query: Self.dryRun
             ) { request in
                 let body = try request.decode(ImportBody.self)
-                let wanted = ImportRequest(
+                let requested = ImportRequest(
                     toml: body.toml, replace: body.replace ?? false, ifGeneration: body.ifGeneration)
                 return .document(
-                    try await coded { try await core.importing(wanted, dryRun: request.isDryRun) })
+                    try await coded { try await core.importing(requested, dryRun: request.isDryRun) })
             },
             APIRoute(.get, "\(path)/schema", "JSON Schema of the files, for editors") { _ in
                 APIResponse(body: .json(Array(BoxSettings.schema.utf8)))

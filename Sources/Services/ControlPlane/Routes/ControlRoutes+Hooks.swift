@@ -13,13 +13,14 @@ extension ControlRoutes {
             },
             APIRoute(
                 .put, "\(path)/{name}",
-                "Adds a hook, or changes one: what is left out stays, an empty text is taken away",
+                "Adds a hook, or changes one: what is left out stays, an empty string is removed",
                 request: "HookRequest", response: "HookDocument", query: Self.dryRun
             ) { request in
                 let name = request.parameter("name")
-                let wanted = try request.decode(HookRequest.self)
+                let requested = try request.decode(HookRequest.self)
                 return try await changed(then: await hook(name)) {
-                    try await core.setHook(name, wanted, ifRevision: try request.revision(), dryRun: request.isDryRun)
+                    try await core.setHook(
+                        name, requested, ifRevision: try request.revision(), dryRun: request.isDryRun)
                 }
             },
             APIRoute(.delete, "\(path)/{name}", "Removes a hook and its secrets", query: Self.dryRun) { request in
@@ -29,7 +30,7 @@ extension ControlRoutes {
                 }
             },
             APIRoute(
-                .put, "\(path)/{name}/secret", "Sets the hook's whole URL as a secret; it is never told back",
+                .put, "\(path)/{name}/secret", "Sets the hook's whole URL as a secret; it is never returned",
                 request: "SecretRequest"
             ) { request in
                 try await stored(request) {
@@ -43,7 +44,7 @@ extension ControlRoutes {
                 try await stored(request) { try await core.setHookSecret(request.parameter("name"), $0, isToken: true) }
             },
             APIRoute(
-                .post, "\(path)/{name}/test", "Sends one message now and tells what came of it",
+                .post, "\(path)/{name}/test", "Sends one message now and reports the result",
                 response: "HookTestDocument"
             ) { request in
                 .document(try await coded { try await core.testHook(request.parameter("name")) })

@@ -14,8 +14,8 @@ extension ControlRoutes {
                 .post, discovery, "Searches the network for cameras; one search at a time", request: "DiscoveryRequest",
                 response: "NetworkSearchDocument"
             ) { request in
-                let wanted = try request.decode(DiscoveryRequest.self)
-                let search = try await coded { try await core.jobs.startSearch(wanted) }
+                let requested = try request.decode(DiscoveryRequest.self)
+                let search = try await coded { try await core.jobs.startSearch(requested) }
                 return .document(await core.marked(search), status: 202, location: discovery)
             },
             APIRoute(
@@ -29,8 +29,8 @@ extension ControlRoutes {
                 .post, tests, "Tries a network camera out, whether it is one of this box or not",
                 request: "CameraTestRequest", response: "CameraTestDocument"
             ) { request in
-                let wanted = try request.decode(CameraTestRequest.self)
-                let id = try await coded { try await core.jobs.startTest(wanted) }
+                let requested = try request.decode(CameraTestRequest.self)
+                let id = try await coded { try await core.jobs.startTest(requested) }
                 return .document(CameraTestDocument(id: id), status: 202, location: "\(tests)/\(id)")
             },
             APIRoute(

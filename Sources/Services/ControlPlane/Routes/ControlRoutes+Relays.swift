@@ -13,13 +13,14 @@ extension ControlRoutes {
             },
             APIRoute(
                 .put, "\(path)/{name}",
-                "Adds a relay, or changes one: what is left out stays, an empty text is taken away",
+                "Adds a relay, or changes one: what is left out stays, an empty string is removed",
                 request: "RelayRequest", response: "RelayDocument", query: Self.dryRun
             ) { request in
                 let name = request.parameter("name")
-                let wanted = try request.decode(RelayRequest.self)
+                let requested = try request.decode(RelayRequest.self)
                 return try await changed(then: await relay(name)) {
-                    try await core.setRelay(name, wanted, ifRevision: try request.revision(), dryRun: request.isDryRun)
+                    try await core.setRelay(
+                        name, requested, ifRevision: try request.revision(), dryRun: request.isDryRun)
                 }
             },
             APIRoute(.delete, "\(path)/{name}", "Removes a relay that no camera uses", query: Self.dryRun) { request in
@@ -29,7 +30,7 @@ extension ControlRoutes {
                 }
             },
             APIRoute(
-                .put, "\(path)/{name}/secret", "Sets the relay's whole URL as a secret; it is never told back",
+                .put, "\(path)/{name}/secret", "Sets the relay's whole URL as a secret; it is never returned",
                 request: "SecretRequest"
             ) { request in
                 try await stored(request) { try await core.setRelaySecret(request.parameter("name"), $0) }
@@ -54,12 +55,12 @@ extension ControlRoutes {
                 .put, path, "Sets the key access server", request: "KeyAccessDocument", response: "KeyAccessDocument",
                 query: Self.dryRun
             ) { request in
-                let wanted = try request.decode(KeyAccessRequest.self)
+                let requested = try request.decode(KeyAccessRequest.self)
                 return try await changed(then: await keyAccessAnswer()) {
                     try await core.setKeyAccess(
                         KeyAccessDocument(
-                            url: wanted.url, certificateAuthorityFile: wanted.certificateAuthorityFile,
-                            publicKeyPin: wanted.publicKeyPin, keyIdentifiers: wanted.keyIdentifiers),
+                            url: requested.url, certificateAuthorityFile: requested.certificateAuthorityFile,
+                            publicKeyPin: requested.publicKeyPin, keyIdentifiers: requested.keyIdentifiers),
                         ifRevision: try request.revision(), dryRun: request.isDryRun)
                 }
             },

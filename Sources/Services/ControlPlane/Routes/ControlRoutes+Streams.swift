@@ -3,8 +3,8 @@ internal import ControlClient
 internal import ErrorCatalog
 
 extension ControlRoutes {
-    /// How long an answer waits for systemd; a camera that takes longer to start is told as starting.
-    private static let patience = Duration.seconds(10)
+    /// How long an answer waits for systemd; a camera that takes longer to start is reported as starting.
+    private static let timeout = Duration.seconds(10)
 
     var streams: [APIRoute] {
         let path = APIPath.streams()
@@ -48,7 +48,7 @@ extension ControlRoutes {
         let unitJobs = core.unitJobs
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { try await unitJobs.settled(unit) }
-            group.addTask { try await Task.sleep(for: Self.patience) }
+            group.addTask { try await Task.sleep(for: Self.timeout) }
             try await group.next()
             group.cancelAll()
         }
@@ -79,7 +79,7 @@ extension ControlRoutes {
 
     // MARK: Other daemons
 
-    /// What another daemon of this box refuses is told in its own words.
+    /// What another daemon of this box refuses is reported in its own text.
     func forwarded(_ body: () async throws -> APIResponse) async throws -> APIResponse {
         do {
             return try await body()

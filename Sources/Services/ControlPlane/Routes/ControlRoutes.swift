@@ -41,7 +41,7 @@ extension ControlRoutes {
         return try await answer()
     }
 
-    /// Keeps what nobody is told back.
+    /// Stores what is never given back.
     func stored(
         _ request: APIRequest, _ store: (_ secret: [UInt8]) async throws -> Void
     ) async throws -> APIResponse {

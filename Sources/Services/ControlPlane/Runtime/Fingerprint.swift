@@ -1,4 +1,4 @@
-/// Tells texts apart that nobody forges; the same over restarts and versions (FNV-1a, 64 bit).
+/// Tells strings apart that no one forges; the same over restarts and versions (FNV-1a, 64 bit).
 enum Fingerprint {
     static func text(_ text: String) -> String {
         var hash: UInt64 = 0xcbf2_9ce4_8422_2325

@@ -17,7 +17,7 @@ struct RuntimeFiles: Sendable {
         try SystemFiles.makeDirectory(paths.services, mode: 0o755)
     }
 
-    /// - Parameter changing: units whose processes are about to be told what they lack.
+    /// - Parameter changing: units whose processes are about to be sent what they lack.
     func present(units: [UnitState]?, changing: Set<String>) -> RuntimePresent {
         var present = RuntimePresent()
         for unit in marked(".json").map({ UnitName.camera($0) }) + Self.services {
@@ -115,7 +115,7 @@ struct RuntimeFiles: Sendable {
         return CameraIdentifier.isValid(id) ? id : nil
     }
 
-    /// Before a camera's process starts: what lies where its socket will be is a rest of its own, or another camera's,
+    /// Before a camera's process starts: what lies where its socket will be is a leftover of its own, or another camera's,
     /// which must neither answer for it nor keep it from listening. The directory is control's: it may remove
     /// anybody's.
     func clearSocket(of id: String) {

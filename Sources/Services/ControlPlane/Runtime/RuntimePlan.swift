@@ -11,7 +11,7 @@ struct RuntimePresent: Equatable {
     var health: HealthServiceSettings?
     /// Units that may run with older settings.
     var restartMarks: Set<String> = []
-    /// Of these, those whose process lacks nothing but a change that the crew is about to tell it.
+    /// Of these, those whose process lacks nothing but a change that the crew is about to send it.
     var changing: Set<String> = []
     /// By unit name; nil when systemd was not asked: then nothing is started that nothing changed for.
     var units: [String: UnitState]?
@@ -28,7 +28,7 @@ struct RuntimePlan: Equatable {
     struct Job: Equatable {
         var unit: String
         var job: UnitJobQueue.Job
-        /// Of a change: what the process is told.
+        /// Of a change: what the process is sent.
         var change: VideoChange?
     }
 
@@ -127,7 +127,7 @@ extension RuntimePlan {
     /// What its marks hold.
     func markContent(isChange: Bool) -> [UInt8] { Array(((isChange ? Self.changePrefix : "") + token).utf8) }
 
-    /// Begins a mark for which the process need not be restarted, as long as somebody knows what it has to be told.
+    /// Begins a mark for which the process need not be restarted, as long as it is known what has to be sent to it.
     static let changePrefix = "change "
 }
 

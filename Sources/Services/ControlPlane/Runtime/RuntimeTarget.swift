@@ -13,7 +13,7 @@ struct RuntimeTarget: Equatable {
         var obstacle: CodedError?
         /// Active, without obstacle, and nobody asked for it to be stopped.
         var runs: Bool
-        /// Why it cannot be told whether it can run: nothing of it is changed, started or stopped until that is known.
+        /// Why it is not known whether it can run: nothing of it is changed, started or stopped until that is known.
         var doubt: CodedError?
     }
 
@@ -80,7 +80,7 @@ struct RuntimeTarget: Equatable {
         health = health(settings, problem)
     }
 
-    /// Nil when nobody is to be told anything.
+    /// Nil when nothing is to be reported to anyone.
     private static func hooks(_ settings: BoxSettings) -> UnitFile? {
         let hooks = settings.hooks.sorted { $0.key < $1.key }.filter(\.value.enabled).map { name, hook in
             HookServiceSettings.Hook(

@@ -1,13 +1,13 @@
 internal import ErrorCatalog
 internal import Systemd
 
-/// What to do about units that are not as they should be, and what to tell of those that changed. Judges what systemd
-/// says every two seconds; knows no clock and no bus.
+/// What to do about units that are not as they should be, and what to report of those that changed. Assesses what
+/// systemd says every two seconds; knows no clock and no bus.
 ///
 /// A failed unit is left alone: systemd's start limit and the health daemon's ladder are for it. A unit that is idle
 /// must be so twice in a row before it is started, because a restart by somebody else passes through that state.
 struct Supervision {
-    struct Wanted: Equatable {
+    struct Desired: Equatable {
         var runs: Bool
         /// It runs with older settings, as far as is known.
         var needsRestart: Bool
@@ -17,7 +17,7 @@ struct Supervision {
         case job(UnitJobQueue.Job, unit: String)
         /// Systemd forgets a failed unit of a camera that there is not any more.
         case forget(unit: String)
-        case tell(Notice)
+        case report(Notice)
     }
 
     struct Notice: Equatable {
@@ -38,32 +38,32 @@ struct Supervision {
     private var attempts: [String: Attempts] = [:]
 
     /// - Parameters:
-    ///   - wanted: by unit name; units that are not in it shall not run.
+    ///   - desired: by unit name; units that are not in it must not run.
     ///   - busy: units that have a job; they are left alone.
     ///   - now: any clock that does not go back.
     mutating func observed(
-        _ units: [UnitState], wanted: [String: Wanted], busy: Set<String>, now: Duration
+        _ units: [UnitState], desired: [String: Desired], busy: Set<String>, now: Duration
     ) -> [Action] {
         let states = Dictionary(units.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
         var actions: [Action] = []
-        if let known { actions += Self.notices(from: known, to: states, wanted: wanted) }
+        if let known { actions += Self.notices(from: known, to: states, desired: desired) }
         known = states
-        for unit in Set(wanted.keys).union(states.keys).subtracting(busy).sorted() {
-            if let action = action(unit, states[unit], wanted[unit], now) { actions.append(action) }
+        for unit in Set(desired.keys).union(states.keys).subtracting(busy).sorted() {
+            if let action = action(unit, states[unit], desired[unit], now) { actions.append(action) }
         }
-        attempts = attempts.filter { wanted[$0.key] != nil }
+        attempts = attempts.filter { desired[$0.key] != nil }
         return actions
     }
 
-    private mutating func action(_ unit: String, _ state: UnitState?, _ wanted: Wanted?, _ now: Duration) -> Action? {
-        guard let wanted, wanted.runs else {
+    private mutating func action(_ unit: String, _ state: UnitState?, _ desired: Desired?, _ now: Duration) -> Action? {
+        guard let desired, desired.runs else {
             attempts[unit] = nil
             if state?.isUp == true { return .job(.stop, unit: unit) }
-            return wanted == nil && state?.active == "failed" ? .forget(unit: unit) : nil
+            return desired == nil && state?.active == "failed" ? .forget(unit: unit) : nil
         }
         // systemd does not list a unit that it has not loaded.
         let isIdle = state?.isIdle ?? true
-        let isOlder = wanted.needsRestart && state?.active == "active"
+        let isOlder = desired.needsRestart && state?.active == "active"
         guard isIdle || isOlder else {
             attempts[unit]?.isIdleBefore = false
             if state?.active == "active", let attempt = attempts[unit], now >= attempt.next + Self.maxPause {
@@ -84,13 +84,13 @@ struct Supervision {
     }
 
     private static func notices(
-        from known: [String: UnitState], to states: [String: UnitState], wanted: [String: Wanted]
+        from known: [String: UnitState], to states: [String: UnitState], desired: [String: Desired]
     ) -> [Action] {
         states.values.sorted { $0.name < $1.name }.compactMap { state in
             let before = known[state.name]
             let active = before?.active ?? "inactive"
             func notice(_ text: String, _ code: ErrorCode? = nil) -> Action {
-                .tell(Notice(unit: state.name, code: code, text: text))
+                .report(Notice(unit: state.name, code: code, text: text))
             }
             if state.active == "failed", active != "failed" { return notice(state.failure.text, state.failure.code) }
             if state.restarts > before?.restarts ?? 0, before != nil {
@@ -101,7 +101,7 @@ struct Supervision {
             }
             if state.active == "active", active != "active" { return notice("runs") }
             if state.active == "inactive", active != "inactive" {
-                return wanted[state.name]?.runs == true ? notice("stopped", .cameraStopped) : notice("stopped")
+                return desired[state.name]?.runs == true ? notice("stopped", .cameraStopped) : notice("stopped")
             }
             if state.active == "active", let before, !before.invocationID.isEmpty,
                 before.invocationID != state.invocationID

@@ -41,7 +41,7 @@ enum UnitFile: Equatable, Sendable {
         }
     }
 
-    /// What a process that runs with these settings has to be told to have those of `file`; nil when only a restart
+    /// What a process that runs with these settings has to be sent to have those of `file`; nil when only a restart
     /// does it, and for what is not a camera's.
     func change(to file: UnitFile) -> VideoChange? {
         guard case .camera(let old) = of(the: file), case .camera(let new) = file, let change = old.videoChange(to: new)
@@ -53,7 +53,7 @@ enum UnitFile: Equatable, Sendable {
     func says(theSameAs file: UnitFile) -> Bool { of(the: file) == file }
 
     /// What an older control has written does not say which camera of its ID it is: that alone restarts no camera, and
-    /// is no change that its owner made.
+    /// is not a change that its owner made.
     private func of(the file: UnitFile) -> UnitFile {
         guard case .camera(var old) = self, case .camera(let new) = file else { return self }
         old.instance = old.instance ?? new.instance

@@ -22,12 +22,12 @@ struct UnitJobQueue {
     var isIdle: Bool { state == .idle }
 
     /// - Returns: the job to give to systemd now; nil when one is under way.
-    mutating func wanted(_ job: Job) -> Job? {
+    mutating func requested(_ job: Job) -> Job? {
         guard case .busy(let current, let next) = state else {
             state = .busy(job, then: nil)
             return job
         }
-        state = .busy(current, then: Self.after(current, next, wanted: job))
+        state = .busy(current, then: Self.after(current, next, desired: job))
         return nil
     }
 
@@ -42,8 +42,8 @@ struct UnitJobQueue {
         return next
     }
 
-    private static func after(_ current: Job, _ next: Job?, wanted: Job) -> Job? {
-        switch (wanted, next ?? current) {
+    private static func after(_ current: Job, _ next: Job?, desired: Job) -> Job? {
+        switch (desired, next ?? current) {
         case (.stop, _): current == .stop ? nil : .stop
         // A restart that waits starts it as well; so does what runs now, when nothing came after it.
         case (.start, .start), (.start, .restart), (.start, .change): next

@@ -16,7 +16,7 @@ final class UnitJobs: Sendable {
         var refusal: String?
     }
 
-    /// What a process that runs has yet to be told, all that was asked for since it was last told.
+    /// What a process that runs has yet to be sent, all that was asked for since the last time.
     struct Change: Equatable, Sendable {
         var video: VideoChange
         /// The newest one that this settles.
@@ -39,11 +39,11 @@ final class UnitJobs: Sendable {
     private let units: any UnitControl
     /// Before a start: credentials have to be where the unit loads them from. Returns the mark that wants the restart.
     private let prepare: @Sendable (_ unit: String, _ isDown: Bool) throws -> [UInt8]?
-    private let tellProcess: @Sendable (_ unit: String, VideoChange, _ user: UInt32) async throws -> Void
-    private let tell: @Sendable (Outcome) -> Void
+    private let changeProcess: @Sendable (_ unit: String, VideoChange, _ user: UInt32) async throws -> Void
+    private let report: @Sendable (Outcome) -> Void
     private let willDo: @Sendable (_ step: String) throws -> Void
 
-    /// - Parameter change: tells the process of a camera's unit, which runs as `user`.
+    /// - Parameter change: sends it to the process of a camera's unit, which runs as `user`.
     init(
         units: any UnitControl, willDo: @escaping @Sendable (_ step: String) throws -> Void,
         prepare: @escaping @Sendable (_ unit: String, _ isDown: Bool) throws -> [UInt8]?,
@@ -53,11 +53,11 @@ final class UnitJobs: Sendable {
         self.units = units
         self.willDo = willDo
         self.prepare = prepare
-        tellProcess = change
-        tell = ended
+        changeProcess = change
+        report = ended
     }
 
-    /// As `request(.change, unit)`, with what changes. Newer values take the place of those that were not told yet.
+    /// As `request(.change, unit)`, with what changes. Newer values take the place of those that were not sent yet.
     func request(_ change: VideoChange, mark: [UInt8], _ unit: String) {
         state.withLock { state in
             let video = state.owed[unit]?.video.merging(change) ?? change
@@ -66,14 +66,14 @@ final class UnitJobs: Sendable {
         request(.change, unit)
     }
 
-    /// Units whose processes lack nothing but what the crew will tell them.
+    /// Units whose processes lack nothing but what the crew will send them.
     var changing: Set<String> { state.withLock { Set($0.owed.keys) } }
 
     /// Returns at once; the job goes its way.
     ///
     /// - Parameter other: the unit whose jobs have to be done before; nil: none.
     func request(_ job: UnitJobQueue.Job, _ unit: String, after other: String? = nil) {
-        let first = state.withLock { $0.lines[unit, default: UnitJobQueue()].wanted(job) }
+        let first = state.withLock { $0.lines[unit, default: UnitJobQueue()].requested(job) }
         guard let first else { return }
         Task {
             if let other { await wait(for: other) }
@@ -131,8 +131,8 @@ final class UnitJobs: Sendable {
             } catch {
                 outcome.failure = error as? SystemdError ?? .invalid(CodedError(of: error).what)
             }
-            // Told before the line is free, so that whoever waited for it sees what came of it.
-            tell(outcome)
+            // Reported before the line is free, so that whoever waited for it sees the result.
+            report(outcome)
             let (next, released) = state.withLock { state in
                 // After a failure the mark is still there, and asks for a restart.
                 if state.owed[unit] == owed { state.owed[unit] = nil }
@@ -173,7 +173,7 @@ final class UnitJobs: Sendable {
         guard let owed else { return }
         guard let user = state?.userIdentifier, state?.isUp == true else { throw NotUp() }
         try willDo("change \(unit)")
-        try await tellProcess(unit, owed.video, user)
+        try await changeProcess(unit, owed.video, user)
     }
 
     private func perform(_ job: UnitJobQueue.Job, _ unit: String) async throws {

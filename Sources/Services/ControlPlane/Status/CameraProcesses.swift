@@ -145,7 +145,7 @@ final class CameraProcesses: Sendable {
             }
             for _ in 0..<concurrency { askNext() }
             while let (id, answer) = await group.next() {
-                // A process says which camera it is; another's words are not believed.
+                // A process says which camera it is; another's answer is not believed.
                 if let answer, answer.statistics.camera == id { answers[id] = answer }
                 askNext()
             }

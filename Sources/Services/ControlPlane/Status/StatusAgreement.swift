@@ -1,7 +1,7 @@
 internal import ControlAPI
 internal import ErrorCatalog
 
-/// Streams as their processes tell them now, and the health daemon's report of some seconds ago, as one truth: one
+/// Streams as their processes report them now, and the health daemon's report of some seconds ago, as one truth: one
 /// screen must not call a camera live and its relay gone.
 ///
 /// A relay that has just acknowledged a stream is there, whatever was read before. A stream that nobody has
@@ -33,10 +33,10 @@ struct StatusAgreement {
     /// Acknowledged lately enough to say that its relay is there.
     private static func isProven(_ stream: StreamDocument) -> Bool {
         guard stream.state == .live, let seconds = stream.acknowledgedSecondsAgo else { return false }
-        return Duration.seconds(seconds) < StreamNews.patience
+        return Duration.seconds(seconds) < StreamNews.settleTime
     }
 
-    /// It tells that a relay is away, by itself or by a stream that goes there.
+    /// It reports that a relay is away, by itself or by a stream that goes there.
     private static func isAbsent(_ check: HealthCheck) -> Bool {
         guard check.state == .warn || check.state == .fail else { return false }
         switch check.check {

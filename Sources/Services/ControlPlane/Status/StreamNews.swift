@@ -5,10 +5,10 @@ internal import ErrorCatalog
 /// Which looks at one camera's stream are worth an event.
 ///
 /// Waiting, connecting and silence are one thing: the stream is not live. It counts as that, and as live again, once it has
-/// been so for as long as the health daemon waits before it warns; what alternates in between is told as `OutageReport` has it.
+/// been so for as long as the health daemon waits before it warns; what alternates in between is reported as `OutageReport` has it.
 struct StreamNews {
     /// `HealthThresholds.publishSeconds.warn`.
-    static let patience = Duration.seconds(5)
+    static let settleTime = Duration.seconds(5)
 
     private enum Standing {
         case live
@@ -26,7 +26,7 @@ struct StreamNews {
                 }
         }
 
-        var patience: Duration { self == .live || self == .away ? StreamNews.patience : .zero }
+        var settleTime: Duration { self == .live || self == .away ? StreamNews.settleTime : .zero }
     }
 
     /// Between two notes of when it was last connected: each is a flushed write.
@@ -40,7 +40,7 @@ struct StreamNews {
     /// Why it is away, as it was last said: an attempt that is under way says nothing.
     private var cause: (reason: String, code: ErrorCode?)?
 
-    /// - Returns: what to tell; nil: nothing.
+    /// - Returns: what to report; nil: nothing.
     mutating func saw(
         _ state: StreamDocument.State, _ reason: String?, _ code: ErrorCode?, at now: Duration
     ) -> (text: String, code: ErrorCode?)? {
@@ -51,22 +51,22 @@ struct StreamNews {
             cause = (reason, code)
         }
         guard let isNew = settle(standing, at: now) else { return nil }
-        let word: OutageReport.Word?
+        let notice: OutageReport.Notice?
         switch standing {
-        case .live: word = report.returned(at: now)
-        case .stopped, .failed: word = isNew ? report.ended(at: now) : report.owed(at: now)
+        case .live: notice = report.returned(at: now)
+        case .stopped, .failed: notice = isNew ? report.ended(at: now) : report.owed(at: now)
         case .away:
-            word =
+            notice =
                 isNew || isOther
                 ? report.missed(cause?.reason, code: cause?.code, at: now, isAttempt: false)
                 : report.goesOn(at: now)
         }
-        let told: (reason: String, code: ErrorCode?)? =
+        let reported: (reason: String, code: ErrorCode?)? =
             standing == .away ? cause : reason.map { (reason: $0, code: code) }
         if standing != .away { cause = nil }
-        guard let word else { return nil }
-        let name = standing == .away && told != nil ? StreamDocument.State.waiting : state
-        return ("\(name.rawValue)\(told.map { ": \($0.reason)" } ?? "")\(word.note)", told?.code ?? code)
+        guard let notice else { return nil }
+        let name = standing == .away && reported != nil ? StreamDocument.State.waiting : state
+        return ("\(name.rawValue)\(reported.map { ": \($0.reason)" } ?? "")\(notice.note)", reported?.code ?? code)
     }
 
     /// Whether to note that it is live now: it was not at the look before, and the last note is old.
@@ -90,7 +90,7 @@ struct StreamNews {
             return false
         }
         if candidate?.standing != standing { candidate = (standing, now) }
-        guard let candidate, now - candidate.since >= standing.patience else { return nil }
+        guard let candidate, now - candidate.since >= standing.settleTime else { return nil }
         self.candidate = nil
         self.settled = standing
         return true

@@ -31,7 +31,7 @@ struct TokenCare {
     private var failures = 0
     /// Why the last renewal failed; nil after one that did not.
     private(set) var problem: String?
-    private var told: (standing: Standing, at: Int64)?
+    private var reported: (standing: Standing, at: Int64)?
 
     static func standing(expiresAt: Int64, now: Int64) -> Standing {
         expiresAt <= now ? .ended : expiresAt - now < warning ? .endsSoon : .well
@@ -63,14 +63,14 @@ struct TokenCare {
         dueAt = instant + Self.jittered(pause, random)
     }
 
-    /// Whether the standing is to be told now: when it is another one than before, and once a day while it is bad.
+    /// Whether the standing is to be reported now: when it differs from before, and once a day while it is bad.
     ///
     /// - Parameter now: Unix seconds.
-    mutating func tells(_ standing: Standing, now: Int64) -> Bool {
-        let isNew = told.map { $0.standing != standing } ?? (standing != .well)
-        let isDue = standing != .well && (told.map { now - $0.at >= Self.daily.components.seconds } ?? true)
+    mutating func reports(_ standing: Standing, now: Int64) -> Bool {
+        let isNew = reported.map { $0.standing != standing } ?? (standing != .well)
+        let isDue = standing != .well && (reported.map { now - $0.at >= Self.daily.components.seconds } ?? true)
         guard isNew || isDue else { return false }
-        told = (standing, now)
+        reported = (standing, now)
         return true
     }
 

@@ -24,7 +24,7 @@ extension DoctorCheck {
     private static func clock(_ environment: Environment) -> Finding {
         let now = Clocks.wallSeconds
         guard now >= HealthThresholds.earliestTime else {
-            return .fail("it says \(now) s since 1970, which is before this program was made", .clockUnset)
+            return .fail("it says \(now) s since 1970, which is before this program was built", .clockUnset)
         }
         let hasClock = !SmallFile.names(in: environment.path("/sys/class/rtc")).isEmpty
         let link = SmallFile.link(environment.path("/etc/localtime")) ?? ""
@@ -37,7 +37,7 @@ extension DoctorCheck {
         switch environment.isClockSynchronised() {
         case true?: return .ok("synchronised, says the kernel")
         case false?: return .warn("no time server is followed", .clockUnsynchronised)
-        case nil: return .unknown("the kernel does not tell this user")
+        case nil: return .unknown("the kernel does not report it to this user")
         }
     }
 
@@ -56,8 +56,8 @@ extension DoctorCheck {
         } ?? .unknown("no thread can be made")
     }
 
-    /// What holds the processes that decode what strangers' cameras send. The kernel is asked, not a camera's unit,
-    /// which may allow less: its log tells then.
+    /// What holds the processes that decode what unknown cameras send. The kernel is asked, not a camera's unit,
+    /// which may allow less: its log shows it then.
     private static func decoders(_ context: CheckContext) async -> Finding {
         guard let decoders = context.environment.decoders else { return .unknown("not looked at") }
         let sandbox = decoders()
@@ -72,8 +72,9 @@ extension DoctorCheck {
         switch reading.verdict {
         case .ok: return .ok(armed)
         case .warn:
-            let wanted = reading.wantedSeconds.map { ", and this box wants \($0) s: another setting wins" } ?? ""
-            return .warn(armed + wanted, .watchdogSlow)
+            let expected =
+                reading.configuredSeconds.map { ", and this box expects \($0) s: another setting wins" } ?? ""
+            return .warn(armed + expected, .watchdogSlow)
         case .fail:
             let why =
                 reading.state.map { "\(name) is \($0)" }
@@ -123,7 +124,7 @@ extension DoctorCheck {
 
     private static func processor(_ environment: Environment) -> Finding {
         guard let pressure = PressureReading.read(environment.boxPaths).processor else {
-            return .unknown("this kernel does not tell (no /proc/pressure)")
+            return .unknown("this kernel does not report it (no /proc/pressure)")
         }
         return .of(
             limits.processorPressure.state(pressure, was: nil, slack: 0),

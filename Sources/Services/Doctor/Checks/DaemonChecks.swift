@@ -28,9 +28,9 @@ extension DoctorCheck {
             let why = first.stream.reason.map { ": \($0)" } ?? ""
             let others = silent.count > 1 ? ", and \(silent.count - 1) more" : ""
             let evidence = "\(first.id) is \(first.stream.state.rawValue)\(why)\(others)"
-            // The catalog's words, about this camera.
-            let words = first.stream.code?.entry?.hint.replacing(" ID", with: " \(first.id)")
-            let hint = first.stream.code == nil ? "Run: watchboxctl logs \(first.id)" : words
+            // The catalog's text, about this camera.
+            let text = first.stream.code?.entry?.hint.replacing(" ID", with: " \(first.id)")
+            let hint = first.stream.code == nil ? "Run: watchboxctl logs \(first.id)" : text
             return first.stream.state == .starting
                 ? .warn(evidence, first.stream.code, hint: hint) : .fail(evidence, first.stream.code, hint: hint)
         }
@@ -178,7 +178,7 @@ extension DoctorCheck {
             }
         }
         return count == 0
-            ? .unknown("no watchboxd process is to be seen")
+            ? .unknown("no watchboxd process is visible")
             : .ok("\(counted(count, "process", "processes")): no root, no new privileges, system calls filtered")
     }
 

@@ -8,23 +8,23 @@ internal import VideoCapture
 extension DoctorCheck {
     static let deviceChecks: [DoctorCheck] = [DoctorCheck("devices", examine: devices)]
 
-    /// Whether the devices of the cameras that shall run are there, are cameras, and may be opened by their units.
+    /// Whether the devices of the cameras that are to run are there, are cameras, and may be opened by their units.
     private static func devices(_ context: CheckContext) async -> Finding {
         guard let settings = await context.settings() else {
             return .unknown("the configuration cannot be read", hint: "Run it with sudo")
         }
-        let wanted = settings.cameras.filter(\.value.active).sorted { $0.key < $1.key }.compactMap { id, camera in
+        let devices = settings.cameras.filter(\.value.active).sorted { $0.key < $1.key }.compactMap { id, camera in
             camera.source.hasPrefix("v4l2:") ? (id, String(camera.source.dropFirst("v4l2:".utf8.count))) : nil
         }
         let environment = context.environment
         return await OwnThread.value {
             // Names and sysfs only: a device that is opened could be disturbed.
             let nodes = CaptureNodes.find(root: environment.root, isOpening: false)
-            guard !wanted.isEmpty else {
+            guard !devices.isEmpty else {
                 let cameras = nodes.count { $0.isCamera }
                 return .ok("no camera is set to a device of this machine; \(counted(cameras, "camera")) found")
             }
-            return Finding.worst(of: wanted.map { device($0, path: $1, nodes, environment) }) ?? .ok("none")
+            return Finding.worst(of: devices.map { device($0, path: $1, nodes, environment) }) ?? .ok("none")
         } ?? .unknown("no thread can be made", hint: "Free some memory, then run it again")
     }
 
@@ -37,7 +37,7 @@ extension DoctorCheck {
         }
         let name = (SmallFile.link(place) ?? path).split(separator: "/").last.map(String.init) ?? path
         guard let node = nodes.first(where: { $0.device == "/dev/\(name)" }) else {
-            return .fail("\(id): \(path) is no video device", .deviceUnusable)
+            return .fail("\(id): \(path) is not a video device", .deviceUnusable)
         }
         if case .rejected(let rejection) = node.verdict {
             return .fail("\(id): \(path) is not a camera. \(rejection.what)", .deviceUnusable, hint: rejection.hint)
@@ -65,7 +65,7 @@ extension DoctorCheck {
     }
 
     /// - Parameter video: the number of the group `video`.
-    /// - Returns: what follows the path of a device in a sentence; nil when members of `video` may read and write it.
+    /// - Returns: what follows the path of a device in a message; nil when members of `video` may read and write it.
     static func obstacle(mode: mode_t, group: gid_t, video: gid_t) -> String? {
         let members: mode_t = S_IRGRP | S_IWGRP
         let everybody: mode_t = S_IROTH | S_IWOTH

@@ -6,17 +6,17 @@ internal import Platform
 extension DoctorCheck {
     static let networkCameraChecks: [DoctorCheck] = [DoctorCheck("ipcameras", examine: networkCameras)]
 
-    /// Whether something answers where the network cameras that shall run are; no login is tried.
+    /// Whether something answers where the network cameras that are to run are; no login is tried.
     private static func networkCameras(_ context: CheckContext) async -> Finding {
         guard let settings = await context.settings() else {
             return .unknown("the configuration cannot be read", hint: "Run it with sudo")
         }
-        let wanted = settings.cameras.filter { $0.value.active && $0.value.isNetworkCamera }
+        let active = settings.cameras.filter { $0.value.active && $0.value.isNetworkCamera }
             .sorted { $0.key < $1.key }.map { (id: $0.key, source: $0.value.source) }
-        guard !wanted.isEmpty else { return .ok("no camera of the network is set") }
+        guard !active.isEmpty else { return .ok("no camera of the network is set") }
         guard !context.environment.isOffline else { return CheckContext.Absence.offline.finding }
         let findings = await withTaskGroup(of: (String, Finding).self) { group in
-            for camera in wanted {
+            for camera in active {
                 group.addTask { (camera.id, await reach(camera.id, camera.source)) }
             }
             var findings: [(String, Finding)] = []

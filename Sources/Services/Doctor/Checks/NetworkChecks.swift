@@ -56,7 +56,7 @@ extension DoctorCheck {
 
     private static func finding(of name: String, _ relay: RelaySettings) async -> Finding {
         guard relay.secret == nil, let url = relay.url else {
-            return .unknown("\(name): its address is a secret; its cameras tell whether it is reached")
+            return .unknown("\(name): its address is a secret; its cameras report whether it is reached")
         }
         guard let endpoint = Endpoint(url) else { return .fail("\(name): its URL has no host", .invalidValue) }
         let outcome = await OwnThread.result { () throws(Reachability.Failure) in
@@ -90,7 +90,7 @@ extension DoctorCheck {
                     url: kas.url, certificateAuthorityFile: kas.caFile, publicKeyPin: kas.publicKeyPin))
         } catch {
             return .fail(
-                "its public key cannot be had: \(error)",
+                "its public key cannot be fetched: \(error)",
                 error.isDistrust ? .certificateRefused : .keyAccessUnreachable)
         }
         let time = (ContinuousClock.now - begin).milliseconds.tenths

@@ -72,7 +72,7 @@ extension DoctorCheck {
         let stored = Int64(header[16]) << 8 | Int64(header[17])
         let page: Int64 = stored == 1 ? 65_536 : stored
         guard page >= 512, page & (page - 1) == 0 else { return "state.db has a page size of \(page)" }
-        guard size % page == 0 else { return "state.db was cut: \(size) bytes are no whole number of pages" }
+        guard size % page == 0 else { return "state.db was cut: \(size) bytes are not a multiple of the page size" }
         return nil
     }
 }

@@ -66,13 +66,13 @@ extension DoctorCheck {
         if case .success(let status) = await context.status() {
             protection = CredentialStore.Protection(rawValue: status.secretProtection)
         }
-        let told = protection
+        let reported = protection
         return await OwnThread.value {
             if let path = openToOthers(environment) {
                 return .fail(
                     "others may read \(path)", hint: "Run: chmod o= \(path), and replace the secrets that were in it")
             }
-            return word(told ?? guess(environment))
+            return word(reported ?? guess(environment))
         } ?? .unknown("no thread can be made")
     }
 
@@ -88,12 +88,12 @@ extension DoctorCheck {
         case .systemdTPM: .ok("encrypted by systemd with this box's key and its TPM")
         case .systemdHostKey:
             .warn(
-                "encrypted by systemd, but its key is on the same card (no TPM): who steals the card has the secrets",
-                hint: "Keep the box where nobody takes its card, or add a TPM")
+                "encrypted by systemd, but its key is on the same card (no TPM): whoever steals the card has the secrets",
+                hint: "Keep the box where no one can take its card, or add a TPM")
         case .deviceKeyFile:
             .warn(
-                "sealed with a key in a file beside them: who steals the card, or a backup of it, has the secrets",
-                hint: "systemd 256 or newer protects them better; keep the box where nobody takes its card")
+                "sealed with a key in a file beside them: whoever steals the card, or a backup of it, has the secrets",
+                hint: "systemd 256 or newer protects them better; keep the box where no one can take its card")
         }
     }
 

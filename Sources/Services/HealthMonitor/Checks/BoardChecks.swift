@@ -12,12 +12,12 @@ enum BoardChecks {
             case .warn: "the 5 V supply was too low since boot, now it is not"
             case .ok:
                 reading.throttled != nil ? "no under-voltage since boot (firmware)" : "no under-voltage (rpi_volt)"
-            case .unknown: "this kernel has neither the rpi_volt sensor nor the firmware's word"
+            case .unknown: "this kernel has neither the rpi_volt sensor nor the firmware's flags"
             }
         return Finding(.power, nil, state, evidence, code: .underVoltage)
     }
 
-    /// - Parameter throttled: the firmware's word, which may say that it has slowed the processor.
+    /// - Parameter throttled: the firmware's flags, which may say that it has slowed the processor.
     static func heat(
         _ reading: HeatReading, throttled: UInt32?, limits: HealthThresholds.Pair, was: HealthState?
     ) -> Finding {
@@ -46,8 +46,8 @@ enum BoardChecks {
         }
         var evidence = "watchdog0 is \(word)"
         if state != .fail { evidence += reading.timeoutSeconds.map { ", resets after \($0) s" } ?? "" }
-        if state == .warn, let wanted = reading.wantedSeconds {
-            evidence += ", and this box wants \(wanted) s: another setting wins"
+        if state == .warn, let expected = reading.configuredSeconds {
+            evidence += ", and this box expects \(expected) s: another setting wins"
         }
         return Finding(.watchdog, nil, state, evidence, code: state == .warn ? .watchdogSlow : .watchdogInactive)
     }
@@ -60,7 +60,7 @@ enum BoardChecks {
             guard card.lifeTime != nil || card.preEndOfLife != nil else {
                 return Finding(
                     .card, card.name, .unknown,
-                    card.type == "SD" ? "SD cards do not tell their wear" : "it does not tell its wear")
+                    card.type == "SD" ? "SD cards do not report their wear" : "it does not report its wear")
             }
             let life = card.lifeTime ?? 0
             let spare = card.preEndOfLife ?? 0

@@ -26,13 +26,13 @@ struct CameraWatch: Sendable {
     private var state: CameraStatistics.State?
     private var unregisteredSince: UInt64?
     private var frozenPicture = FrozenPictureWatch()
-    /// Where its USB device is, as its process said last: one that hangs tells nothing any more, and its port stays.
+    /// Where its USB device is, as its process said last: one that hangs reports nothing any more, and its port stays.
     private(set) var usbPort: String?
 
-    /// Seconds for which a header may be without confirmation before it is told.
-    private static let registrationPatience = 60.0
+    /// Seconds for which a header may be without confirmation before it is reported.
+    private static let registrationTimeout = 60.0
     /// Seconds for which a process may say `starting` beyond the threshold of failure.
-    private static let startPatience = 30.0
+    private static let startTimeout = 30.0
 
     init(at now: HealthInstant) {
         goodAt = now.uptime
@@ -41,7 +41,7 @@ struct CameraWatch: Sendable {
         stateSince = now.uptime
     }
 
-    /// - Parameter phase: of its unit; nil when systemd does not tell.
+    /// - Parameter phase: of its unit; nil when systemd does not report it.
     mutating func took(
         _ reading: CameraReading, camera: HealthServiceSettings.Camera, phase: UnitPhase?, at now: HealthInstant
     ) -> Outcome {
@@ -135,18 +135,18 @@ struct CameraWatch: Sendable {
     ) -> (finding: Finding, trouble: EscalationLadder.Trouble?, acknowledged: Double?) {
         let statistics = document.statistics
         let reason = statistics.reason.map { ": \($0)" } ?? ""
-        func waiting(_ words: String, _ code: ErrorCode) -> Finding {
+        func waiting(_ text: String, _ code: ErrorCode) -> Finding {
             let seconds = now.seconds(since: goodAt)
             return Finding(
                 .publish, id, limits.state(seconds, was: nil, slack: 0),
-                "no acknowledged frame for \(seconds.tenths) s; \(words)\(reason)", code: code)
+                "no acknowledged frame for \(seconds.tenths) s; \(text)\(reason)", code: code)
         }
         switch statistics.state {
         case .publishing:
-            let told = statistics.lastAcknowledged.map { Self.seconds(from: $0, to: document.instant) } ?? .infinity
+            let reported = statistics.lastAcknowledged.map { Self.seconds(from: $0, to: document.instant) } ?? .infinity
             // What is older than the stream, or than our first look, is no proof of anything yet: a stream that has
             // just found its relay again was acknowledged long ago, and is not to be restarted for that.
-            let age = told < limits.warn ? told : min(told, now.seconds(since: max(goodAt, stateSince)))
+            let age = reported < limits.warn ? reported : min(reported, now.seconds(since: max(goodAt, stateSince)))
             if frames.state != .ok {
                 // Without frames there is nothing to acknowledge: the source is what is wrong.
                 if let capture = statistics.capture, capture.state == .waiting {
@@ -184,7 +184,7 @@ struct CameraWatch: Sendable {
             return (finding, .remote(finding.evidence), nil)
         case .starting:
             let finding = waiting("its process starts", .noFrames)
-            let isLate = now.seconds(since: stateSince) >= limits.fail + Self.startPatience
+            let isLate = now.seconds(since: stateSince) >= limits.fail + Self.startTimeout
             return (finding, isLate ? .local(finding.evidence) : nil, nil)
         case .stopping, .stopped:
             let finding = waiting("its process ends", .cameraStopped)
@@ -255,10 +255,10 @@ struct CameraWatch: Sendable {
             let since = unregisteredSince ?? now.uptime
             unregisteredSince = since
             let seconds = now.seconds(since: since)
-            if seconds >= Self.registrationPatience {
+            if seconds >= Self.registrationTimeout {
                 return Finding(
                     .key, id, .warn,
-                    "\(statistics.headersUnregistered) headers without the key access server's word for \(seconds.tenths) s",
+                    "\(statistics.headersUnregistered) headers without the key access server's confirmation for \(seconds.tenths) s",
                     code: .headerUnregistered)
             }
         } else {

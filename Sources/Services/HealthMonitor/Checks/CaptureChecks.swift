@@ -2,7 +2,7 @@ internal import CameraModel
 internal import ControlAPI
 internal import ErrorCatalog
 
-/// What a camera's process says of its device, its encoder and its audio. Its words are bounded: a process that was
+/// What a camera's process says of its device, its encoder and its audio. Its text is bounded: a process that was
 /// broken into says what it likes.
 enum CaptureChecks {
     private static let maxTextLength = 200
@@ -17,7 +17,7 @@ enum CaptureChecks {
 
     /// It waits for somebody: no restart and no reset plugs a camera in, or chooses another size. A camera on the
     /// network is tried again by its own process, which knows when: a restart would try a refused password once more,
-    /// and no reboot of this box mends a camera.
+    /// and no reboot of this box repairs a camera.
     static func isForPerson(_ capture: CaptureStatistics?) -> Bool {
         guard let capture, capture.state == .waiting else { return false }
         guard capture.network == nil else { return true }

@@ -45,7 +45,7 @@ struct ClockWatch: Sendable {
         if isUnset {
             return Finding(
                 .clock, nil, state == .fail ? .fail : .warn,
-                "the clock says \(now.realtimeSeconds) s since 1970, which is before this program was made",
+                "the clock says \(now.realtimeSeconds) s since 1970, which is before this program was built",
                 code: .clockUnset)
         }
         return Finding(

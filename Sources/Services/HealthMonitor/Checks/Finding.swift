@@ -8,7 +8,7 @@ struct Finding: Equatable, Sendable {
     var state: HealthState
     var evidence: String
     var code: ErrorCode?
-    /// Nil: the catalog's words.
+    /// Nil: the catalog's text.
     var hint: String?
     /// The monitor knows it, and nobody needs to look.
     var isAcknowledged = false
@@ -31,7 +31,7 @@ struct Finding: Equatable, Sendable {
 }
 
 extension HealthState {
-    /// Higher is worse; `unknown` is beside the order and counts as nothing.
+    /// Higher is worse; `unknown` is outside the order and counts as nothing.
     var severity: Int {
         switch self {
         case .unknown: 0

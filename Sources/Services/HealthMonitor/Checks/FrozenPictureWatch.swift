@@ -3,13 +3,13 @@ internal import ErrorCatalog
 
 /// A frame that does not change: a camera that hangs, or a scene without movement?
 ///
-/// One restart answers it. What stands still afterwards as well is a scene, told and acknowledged until the frame
+/// One restart answers it. What stands still afterwards as well is a scene, reported and acknowledged until the frame
 /// changes; and for some hours what stands still again is taken for the same: a yard at night in which a cat comes by
 /// is not a reason for a restart with every cat. What is taken for a scene on such credit gets its restart when the
 /// hours are over, if it still stands then.
 ///
-/// The odd case: a camera that moved, hung, and hangs after its restart as well looks like a scene. So nobody's word
-/// but a person's is good for a frame that was seen to move and has stood still for more than half a day.
+/// The odd case: a camera that moved, hung, and hangs after its restart as well looks like a scene. So only
+/// a person's acknowledgement suffices for a frame that was seen to move and has stood still for more than half a day.
 struct FrozenPictureWatch: Sendable {
     struct Outcome: Sendable {
         var finding: Finding
@@ -20,8 +20,8 @@ struct FrozenPictureWatch: Sendable {
     private enum State: Equatable {
         case moving
         case still
-        /// Since then the process is another one; nil: it has not told anything yet.
-        case restarted(toldSince: UInt64?)
+        /// Since then the process is another one; nil: it has not reported anything yet.
+        case restarted(reportedSince: UInt64?)
         /// Of this standstill a restart has shown it, or one before.
         case scene(isProved: Bool)
     }
@@ -34,7 +34,7 @@ struct FrozenPictureWatch: Sendable {
     /// The same as this process says it, which also begins when the process does; seconds since boot.
     private var changedAt: Double?
     /// Since when its process has delivered frames and cannot tell.
-    private var untoldSince: UInt64?
+    private var unreportedSince: UInt64?
 
     private static let stillSeconds = 30.0
     /// Seconds after which a new process would have seen that the frame stands still: that, and a few groups of
@@ -42,7 +42,7 @@ struct FrozenPictureWatch: Sendable {
     private static let verdictSeconds = 90.0
     /// Seconds of frames in which two key frames would have been the same if the frame stood still: they are a minute
     /// apart at most.
-    private static let untoldSeconds = 180.0
+    private static let unreportedSeconds = 180.0
     private static let sceneSeconds: UInt64 = 6 * 3600
     private static let longestScene = 12 * 3600.0
 
@@ -56,21 +56,21 @@ struct FrozenPictureWatch: Sendable {
     ) -> Outcome {
         if isNewProcess {
             changedAt = nil
-            untoldSince = nil
+            unreportedSince = nil
             switch state {
-            case .still, .scene: state = .restarted(toldSince: nil)
+            case .still, .scene: state = .restarted(reportedSince: nil)
             case .moving, .restarted: break
             }
         }
         guard let seconds else {
-            followUntold(isDelivering: isDelivering, now)
+            followUnreported(isDelivering: isDelivering, now)
             return Outcome(
                 finding: Finding(
                     .frozenPicture, id, .unknown,
-                    "whether its frames differ cannot be told: no two key frames of its process were the same yet"),
+                    "whether its frames differ is not known: no two key frames of its process were the same yet"),
                 isFrozen: false)
         }
-        untoldSince = nil
+        unreportedSince = nil
         followChange(seconds, now)
         follow(isStill: seconds >= Self.stillSeconds, now)
         return outcome(seconds, id, now)
@@ -119,7 +119,7 @@ struct FrozenPictureWatch: Sendable {
             sceneUntil = now.uptime + Self.sceneSeconds * 1_000_000_000
         case .restarted(let since):
             let since = since ?? now.uptime
-            state = now.seconds(since: since) < Self.verdictSeconds ? .restarted(toldSince: since) : .moving
+            state = now.seconds(since: since) < Self.verdictSeconds ? .restarted(reportedSince: since) : .moving
         case .moving, .still, .scene: break
         }
     }
@@ -128,11 +128,11 @@ struct FrozenPictureWatch: Sendable {
 
     /// A process that delivers for so long and never saw two key frames alike: the frame moves, or its encoder hides
     /// it.
-    private mutating func followUntold(isDelivering: Bool, _ now: HealthInstant) {
-        guard isDelivering else { return untoldSince = nil }
-        let since = untoldSince ?? now.uptime
-        untoldSince = since
-        guard now.seconds(since: since) >= Self.untoldSeconds else { return }
+    private mutating func followUnreported(isDelivering: Bool, _ now: HealthInstant) {
+        guard isDelivering else { return unreportedSince = nil }
+        let since = unreportedSince ?? now.uptime
+        unreportedSince = since
+        guard now.seconds(since: since) >= Self.unreportedSeconds else { return }
         movedAt = now.uptime
         state = .moving
     }

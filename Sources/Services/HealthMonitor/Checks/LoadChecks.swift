@@ -17,7 +17,7 @@ enum LoadChecks {
                 }
                 return Finding(
                     .memory, name, .fail,
-                    "it came to its own memory limit \(count)× in the last 10 min, and the kernel ended processes of it",
+                    "it reached its own memory limit \(count)× in the last 10 min, and the kernel ended processes of it",
                     code: .processKilledForMemory,
                     hint: "Lower size or rate of what it does, or give it more: systemctl edit '\(name)', MemoryMax=")
             }
@@ -49,7 +49,7 @@ enum LoadChecks {
         if others > 0 {
             return fail(
                 "others",
-                "the kernel ended processes beside WatchBox for lack of memory \(others)× in the last 10 min")
+                "the kernel ended processes other than WatchBox's for lack of memory \(others)× in the last 10 min")
         }
         guard let pressure else {
             return Finding(.memory, nil, .unknown, "the kernel does not measure memory pressure (psi=1)")

@@ -4,8 +4,8 @@ internal import Systemd
 ///
 /// An incident is what one look sees, however many processes the kernel ended in it. It is either a unit's, which came
 /// to its own limit (`MemoryMax=`): a fault of that unit, and no step beyond it can help. Or it is the box's: the
-/// kernel ended a process of ours, and no limit of ours was reached. What is ended beside us, a container at its own
-/// limit for instance, is told and no reason for anything.
+/// kernel ended a process of ours, and no limit of ours was reached. What is ended outside WatchBox, a container at its own
+/// limit for instance, is reported, and is not a reason for anything.
 ///
 /// A limit of ours that no living group has reached belongs to a unit that systemd has started again (a new group
 /// counts from 0), or to the slice itself: a limit of ours in any case, and never the box's lack. Whose it was, systemd
@@ -37,7 +37,7 @@ struct MemoryIncidents: Sendable {
     private var ended: [String: Ended] = [:]
 
     private static let window = 600.0
-    /// Seconds for which a unit is told to be fine again.
+    /// Seconds for which a unit is reported to be fine again.
     private static let farewell = 60.0
     private static let slice = "watchbox.slice"
     private static let maxCount = 256
@@ -48,7 +48,7 @@ struct MemoryIncidents: Sendable {
 
     init() {}
 
-    /// - Parameter total: processes that the kernel ended, of all groups; nil when it does not tell.
+    /// - Parameter total: processes that the kernel ended, of all groups; nil when it does not report them.
     mutating func took(_ groups: GroupReading, total: Int64?, at now: HealthInstant) {
         defer {
             self.total = total
@@ -59,27 +59,27 @@ struct MemoryIncidents: Sendable {
         }
         // What was counted before the monitor looked for the first time is history.
         guard isPrimed else { return }
-        var told = GroupReading.Counts()
+        var reported = GroupReading.Counts()
         var isUnexplained = false
         for (unit, counts) in groups.units {
             let news = Self.news(counts, since: counters[unit])
-            told.killed += news.killed
-            told.atOwnLimit += news.atOwnLimit
+            reported.killed += news.killed
+            reported.atOwnLimit += news.atOwnLimit
             guard news.killed > 0 else { continue }
             if news.atOwnLimit > 0 { add(.unit(unit), now) } else { isUnexplained = true }
         }
         var isAtOurLimit = false
         if let slice = groups.slice, let before = counters[Self.slice] {
             let news = Self.news(slice, since: before)
-            isAtOurLimit = news.atOwnLimit > told.atOwnLimit
-            if news.killed > told.killed {
+            isAtOurLimit = news.atOwnLimit > reported.atOwnLimit
+            if news.killed > reported.killed {
                 isUnexplained = true
-                told = news
+                reported = news
             }
         }
         if isUnexplained { add(isAtOurLimit ? .ourLimit : .box, now) }
         attribute(now)
-        if let total, let before = self.total, total - before > told.killed { add(.besideUs, now) }
+        if let total, let before = self.total, total - before > reported.killed { add(.besideUs, now) }
     }
 
     /// What systemd says of the units: whose end it was.

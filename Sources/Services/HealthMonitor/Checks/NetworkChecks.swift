@@ -3,7 +3,7 @@ internal import CameraModel
 internal import ControlAPI
 internal import ErrorCatalog
 
-/// The network layer by layer: the lowest one that fails is named, those above it are told as unknown.
+/// The network layer by layer: the lowest one that fails is named, those above it are reported as unknown.
 enum NetworkChecks {
     struct Outcome: Equatable, Sendable {
         var findings: [Finding]
@@ -64,7 +64,8 @@ enum NetworkChecks {
         case .unasked:
             return (
                 Finding(
-                    .networkGateway, nil, .unknown, "nobody has asked for \(gateway.address) on \(gateway.interface)"),
+                    .networkGateway, nil, .unknown,
+                    "no program has asked for \(gateway.address) on \(gateway.interface)"),
                 nil
             )
         case .silent:
@@ -103,10 +104,10 @@ enum NetworkChecks {
         }
     }
 
-    /// The monitor speaks no TLS: the process that does would have to tell when a certificate ends.
+    /// The monitor speaks no TLS: the process that does would have to report when a certificate expires.
     static func certificate(_ peer: HealthServiceSettings.Peer) -> Finding {
         Finding(
             .certificate, peer.name, .unknown,
-            "the end of its certificate is not told; one that has ended is refused, and told as WB-4202")
+            "the end of its certificate is not reported; one that has expired is refused, and reported as WB-4202")
     }
 }

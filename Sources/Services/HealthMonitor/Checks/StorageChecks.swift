@@ -13,8 +13,8 @@ enum StorageChecks {
             return Finding(
                 .storageReadOnly, nil, .fail, "\(data.source) at \(data.point) is read-only", code: .readOnly)
         }
-        if case .failed(let words) = root {
-            return Finding(.storageReadOnly, nil, .fail, words, code: .readOnly)
+        if case .failed(let text) = root {
+            return Finding(.storageReadOnly, nil, .fail, text, code: .readOnly)
         }
         guard let canary else {
             return Finding(.storageReadOnly, nil, .unknown, "nothing was written yet to try it")
@@ -27,8 +27,8 @@ enum StorageChecks {
                 "a test file could not be written: \(canary.call ?? "write"): \(SystemMessage.text(number))",
                 code: code)
         }
-        if case .closed(let words) = root {
-            return Finding(.storageReadOnly, nil, .warn, words, code: .readOnly)
+        if case .closed(let text) = root {
+            return Finding(.storageReadOnly, nil, .warn, text, code: .readOnly)
         }
         let place = mounts.data.map { "\($0.source) at \($0.point)" } ?? "the data directory"
         return Finding(
@@ -71,8 +71,8 @@ struct RootWatch: Sendable {
         let hasNewErrors = reading.rootErrors.map { $0 > errorsBefore ?? 0 } ?? false
         // The kernel's own remount after an error leaves `rw` among the options of the mount.
         guard wasWritable || !root.isReadOnly else { return .fine }
-        let words = "the root file system (\(root.source)) became read-only"
+        let text = "the root file system (\(root.source)) became read-only"
         return root.isStopped || hasNewErrors
-            ? .failed("\(words) after an error") : .closed("\(words), and no error of it is known")
+            ? .failed("\(text) after an error") : .closed("\(text), and no error of it is known")
     }
 }

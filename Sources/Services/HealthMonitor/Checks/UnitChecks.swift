@@ -68,8 +68,8 @@ struct UnitWatch: Sendable {
                 .unit, name, .warn, "\(unit.active)\(again)", code: code,
                 hint: next("Run: journalctl -u '\(name)' -n 50"))
         case .running, .changing, .stopped:
-            let words = unit.statusText.isEmpty ? "" : ": \(unit.statusText)"
-            return Finding(.unit, name, .ok, "\(unit.active)\(again)\(words)")
+            let text = unit.statusText.isEmpty ? "" : ": \(unit.statusText)"
+            return Finding(.unit, name, .ok, "\(unit.active)\(again)\(text)")
         }
     }
 }

@@ -17,7 +17,7 @@ final class HealthHistory: Sendable {
         /// Events that were forgotten before they could be saved.
         var lost = 0
         var trouble: Trouble?
-        /// The disk refused the last try; else there is nothing but something to tell.
+        /// The disk refused the last try; else there is only something to report.
         var hasFailed = false
         var triedAt: UInt64?
     }

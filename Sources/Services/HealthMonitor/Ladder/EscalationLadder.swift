@@ -2,7 +2,7 @@
 ///
 /// Its duties:
 /// 1. The smallest step that may help, and the next one only when that did not.
-/// 2. Every step has a budget that outlives restarts and reboots (`LadderState`); a spent one is told, once.
+/// 2. Every step has a budget that outlives restarts and reboots (`LadderState`); a spent one is reported, once.
 /// 3. What is wrong beyond the local network (relay, key access server, names, the internet) is never answered with
 /// more
 ///    than nothing: such trouble is `.remote`. Trouble that may be on either side is answered with L1 at most.
@@ -28,7 +28,7 @@ struct EscalationLadder: Sendable {
     struct Camera: Equatable, Sendable {
         var id: String
         var usbPort: String?
-        /// Nil when systemd does not tell.
+        /// Nil when systemd does not report it.
         var phase: UnitPhase?
         /// systemd's own restarts since the unit was started by hand.
         var restarts: UInt32 = 0
@@ -56,7 +56,7 @@ struct EscalationLadder: Sendable {
         enum Kind: Sendable { case stuckTask, memoryLoop, readOnlyRoot }
 
         var kind: Kind
-        var words: String
+        var text: String
     }
 
     enum Action: Hashable, Sendable {
@@ -65,9 +65,9 @@ struct EscalationLadder: Sendable {
         case renewNetwork(interface: String, why: String)
         case restartTarget(cameras: [String], why: String)
         case reboot(String)
-        /// systemd restarted it by itself: only told, and counted.
+        /// systemd restarted it by itself: only reported, and counted.
         case restartedBySystemd(String, times: Int)
-        /// A step is wanted, and not taken; told once until it is taken or not wanted any more.
+        /// A step is needed, and not taken; reported once until it is taken or no longer needed.
         case held(LadderLevel, object: String, why: String)
     }
 
@@ -91,9 +91,9 @@ struct EscalationLadder: Sendable {
     static let failedPause: UInt64 = 120
     static let stoppedPause: UInt64 = 30
     /// Seconds without address or gateway before L3.
-    static let linkPatience: UInt64 = 120
+    static let linkTimeout: UInt64 = 120
     /// Seconds for which a fault must last, after its check has said so, before L5.
-    static let faultPatience: UInt64 = 60
+    static let faultTimeout: UInt64 = 60
     static let targetPause: UInt64 = 600
     /// Seconds of uptime before the first reboot; doubles with each one in 24 h.
     static let rebootUptime: UInt64 = 1800
@@ -107,17 +107,17 @@ struct EscalationLadder: Sendable {
     mutating func observe(_ observation: Observation) -> [Action] {
         state.advance(uptime: observation.uptime)
         var actions: [Action] = []
-        var wanted: Set<String> = []
-        let told = held
+        var needed: Set<String> = []
+        let reported = held
         func hold(_ level: LadderLevel, _ object: String, _ why: String) {
             let key = "\(level.rawValue) \(object)"
-            wanted.insert(key)
-            if !told.contains(key) { actions.append(.held(level, object: object, why: why)) }
+            needed.insert(key)
+            if !reported.contains(key) { actions.append(.held(level, object: object, why: why)) }
         }
 
         // A reboot makes every smaller step pointless.
         if let reboot = decideReboot(observation, hold) {
-            held = wanted
+            held = needed
             return actions + [reboot]
         }
         countRestarts(observation, &actions)
@@ -127,7 +127,7 @@ struct EscalationLadder: Sendable {
             for camera in observation.cameras { decide(camera, observation, hold).map { actions.append($0) } }
         }
         decideLink(observation, hold).map { actions.append($0) }
-        held = wanted
+        held = needed
         return actions
     }
 
@@ -142,15 +142,15 @@ struct EscalationLadder: Sendable {
     private mutating func decideReboot(_ observation: Observation, _ hold: Hold) -> Action? {
         faultSince = faultSince.filter { entry in observation.faults.contains { $0.kind == entry.key } }
         for fault in observation.faults where faultSince[fault.kind] == nil { faultSince[fault.kind] = state.age }
-        let lasting = observation.faults.first { state.age - (faultSince[$0.kind] ?? state.age) >= Self.faultPatience }
+        let lasting = observation.faults.first { state.age - (faultSince[$0.kind] ?? state.age) >= Self.faultTimeout }
         guard let lasting else { return nil }
         guard observation.mayReboot else {
-            hold(.reboot, "box", "\(lasting.words); rebooting is switched off in the settings")
+            hold(.reboot, "box", "\(lasting.text); rebooting is switched off in the settings")
             return nil
         }
         let used = state.uses(of: .reboot, object: nil, within: 86_400)
         guard state.hasRoom(.reboot, object: "box") else {
-            hold(.reboot, "box", "\(lasting.words); \(used.count) reboots in 24 h are all that is allowed")
+            hold(.reboot, "box", "\(lasting.text); \(used.count) reboots in 24 h are all that is allowed")
             return nil
         }
         var needed = Self.rebootUptime << UInt64(used.count)
@@ -159,13 +159,13 @@ struct EscalationLadder: Sendable {
         guard observation.uptime >= needed, sinceLast >= needed else {
             hold(
                 .reboot, "box",
-                "\(lasting.words); it reboots when it has run for \(needed / 60) min, now \(observation.uptime / 60) min"
+                "\(lasting.text); it reboots when it has run for \(needed / 60) min, now \(observation.uptime / 60) min"
             )
             return nil
         }
-        state.addReboot(reason: lasting.words, time: observation.time)
+        state.addReboot(reason: lasting.text, time: observation.time)
         faultSince = [:]
-        return .reboot(lasting.words)
+        return .reboot(lasting.text)
     }
 
     // MARK: L4
@@ -274,12 +274,12 @@ struct EscalationLadder: Sendable {
         }
         let since = linkSince ?? state.age
         linkSince = since
-        guard state.age - since >= Self.linkPatience else { return nil }
+        guard state.age - since >= Self.linkTimeout else { return nil }
         guard state.hasRoom(.renewNetwork, object: link.interface) else {
-            // Its budget is a pause, not an end: only a fault that outlives a renewal is worth a word, and a renewal
+            // Its budget is a pause, not an end: only a fault that outlives a renewal is worth a message, and a renewal
             // takes its time.
             let last = state.uses(of: .renewNetwork, object: link.interface, within: 900).map(\.age).max()
-            if last.map({ state.age - $0 >= Self.linkPatience }) ?? true {
+            if last.map({ state.age - $0 >= Self.linkTimeout }) ?? true {
                 hold(.renewNetwork, link.interface, link.reason)
             }
             return nil

@@ -11,7 +11,7 @@ extension LadderDocument {
                     level.isPerObject
                     ? Dictionary(grouping: uses, by: \.object).values.map(\.count).max() ?? 0 : uses.count
                 return Step(
-                    level: level.rawValue, action: level.words, used: used, allowed: budget.allowed,
+                    level: level.rawValue, action: level.text, used: used, allowed: budget.allowed,
                     windowSeconds: Int(budget.seconds),
                     last: (state.uses[level] ?? []).last { $0.object != "*" }?.time)
             })

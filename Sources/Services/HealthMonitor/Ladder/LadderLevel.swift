@@ -26,7 +26,7 @@ enum LadderLevel: String, Codable, CaseIterable, Sendable, CodingKeyRepresentabl
     /// Whether each camera has a budget of its own, or the box one.
     var isPerObject: Bool { self == .restartCamera || self == .resetDevice }
 
-    var words: String {
+    var text: String {
         switch self {
         case .restartCamera: "restart the camera"
         case .resetDevice: "reset the USB device"

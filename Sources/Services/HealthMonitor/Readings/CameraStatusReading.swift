@@ -3,7 +3,7 @@ internal import ControlClient
 
 /// Asks a camera's process how it is.
 public protocol CameraStatusReading: Sendable {
-    /// - Throws: why there is no answer, in words.
+    /// - Throws: why there is no answer, as text.
     func status(of camera: String) async throws -> CameraStatusDocument
 }
 

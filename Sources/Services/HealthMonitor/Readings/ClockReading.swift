@@ -28,12 +28,12 @@ final class ClockAsker: Sendable {
 
     /// Seconds for which an answer of systemd-timedated holds.
     static let lifetime = 300.0
-    /// The same of one that is no comfort.
+    /// The same for an answer that is not reassuring.
     static let shortLifetime = 60.0
 
     /// - Parameters:
     ///   - control: nil: nobody but the kernel can be asked.
-    ///   - askKernel: the kernel's word, nil where it is refused.
+    ///   - askKernel: the kernel's answer, nil where it is refused.
     init(
         _ control: (any ClockControl)?,
         askKernel: @escaping @Sendable () -> Bool? = { ClockSynchronisation.isSynchronised }
@@ -63,7 +63,7 @@ final class ClockAsker: Sendable {
                 answer.isSynchronised = try await control.isClockSynchronised()
                 answer.source = "systemd-timedated"
             } catch {
-                answer.source += ", and systemd-timedated does not tell: \(error)"
+                answer.source += ", and systemd-timedated does not report it: \(error)"
             }
         }
         last.withLock { $0 = answer }

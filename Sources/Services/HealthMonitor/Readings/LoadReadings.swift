@@ -13,7 +13,7 @@ struct GroupReading: Equatable, Sendable {
 
     /// By unit.
     var units: [String: Counts] = [:]
-    /// Of all of WatchBox's slice, with groups that are gone by now; nil when the kernel does not tell.
+    /// Of all of WatchBox's slice, with groups that are gone by now; nil when the kernel does not report it.
     var slice: Counts?
 
     private static let deepest = 4
@@ -54,7 +54,7 @@ struct TaskReading: Equatable, Sendable {
         var startTime: UInt64
         /// Times it was given a processor: as long as it grows, it is slow, not stuck.
         var slices: UInt64
-        /// The unit it belongs to; nil when it is none of WatchBox's.
+        /// The unit it belongs to; nil when it is not one of WatchBox's.
         var unit: String?
     }
 

@@ -11,7 +11,7 @@ enum PeerReading: Equatable, Sendable {
     case noNameServer(String)
     /// It answered that there is no such name.
     case noSuchName
-    /// Nobody took the connection.
+    /// Nothing accepted the connection.
     case refused(String)
 
     /// Blocks: for a thread of its own.

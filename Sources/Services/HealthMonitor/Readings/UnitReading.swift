@@ -21,7 +21,7 @@ extension UnitState {
     }
 }
 
-/// All of WatchBox's units, or why systemd does not tell.
+/// All of WatchBox's units, or why systemd does not report them.
 enum UnitReading: Sendable {
     case units([UnitState])
     case unavailable(String)

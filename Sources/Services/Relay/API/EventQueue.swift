@@ -1,5 +1,5 @@
 /// The events that wait for one listener, in the form of server-sent events. Bounded: a listener that does not keep up is
-/// told so and closed, because what it would see with gaps is worth less than asking again.
+/// informed of that and closed, because what it would see with gaps is worth less than asking again.
 struct EventQueue: Sendable {
     private let limit: Int
     private var waiting: [String] = []

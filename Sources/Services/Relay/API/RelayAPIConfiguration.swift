@@ -11,7 +11,7 @@ public struct RelayAPIConfiguration: Equatable, Sendable {
     /// 0 lets the system choose.
     public let port: Int
     /// Nil: whoever reaches the address may read figures (`RelayOrder.needsToken`), and nobody may do more: other
-    /// processes of this machine, cameras among them, are strangers.
+    /// processes of this machine, cameras among them, are not trusted.
     public let token: RelayAPIToken?
     var limits = RelayAPILimits()
 

@@ -147,7 +147,7 @@ final class RelayAPIConnection: ChannelInboundHandler, @unchecked Sendable {
         context.write(wrapOutboundOut(.head(head)), promise: nil)
     }
 
-    /// FIN behind our last words; the client has a while to read them, because closing at once, with bytes of its own
+    /// FIN behind our last bytes; the client has a while to read them, because closing at once, with bytes of its own
     /// unread, would reset the connection under the answer.
     private func end() {
         guard let context else { return }

@@ -128,7 +128,7 @@ final class RelayAPIServer: @unchecked Sendable {
             return ask { core.connectionList() }.map { .json(RelayConnectionsDocument(connections: $0)) }
         case .kick(let id):
             return ask { core.kick(id) }.map { document in
-                document.map { .json($0) } ?? .problem(.nobody("nobody of this number publishes or plays"))
+                document.map { .json($0) } ?? .problem(.notFound("no connection with this number publishes or plays"))
             }
         case .kickPublisher(let stream):
             return ask { core.kickPublisher(of: stream) }.map { result in
@@ -154,7 +154,8 @@ final class RelayAPIServer: @unchecked Sendable {
     }
 
     static let tooManyListeners = RelayProblem(
-        503, what: "no events", why: "as many listen as may", hint: "end another listener, or ask again later")
+        503, what: "no events", why: "the maximum number of listeners is reached",
+        hint: "end another listener, or ask again later")
 
     // MARK: Listeners
 

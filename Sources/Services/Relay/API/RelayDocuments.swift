@@ -84,7 +84,7 @@ public struct RelayProblem: Error, Equatable, Sendable, Codable {
         self.hint = hint
     }
 
-    static func nobody(_ why: String) -> RelayProblem {
+    static func notFound(_ why: String) -> RelayProblem {
         RelayProblem(404, what: "nothing was ended", why: why, hint: "see who is there: watchboxctl relay connections")
     }
 

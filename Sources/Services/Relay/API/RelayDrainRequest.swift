@@ -3,7 +3,7 @@ internal import RTMP
 
 /// What `POST /v1/drain` takes; all of it may be left out.
 public struct RelayDrainRequest: Equatable, Sendable, Codable {
-    /// Where clients go that understand it: `rtmp[s]://host[:port]/app`. It is told to each of them, so it holds no
+    /// Where clients go that understand it: `rtmp[s]://host[:port]/app`. It is sent to each of them, so it holds no
     /// secret. Nil: they connect to the same address again.
     public var to: String?
     /// How long the others may stay, 0 to 3600; 30 unless named.

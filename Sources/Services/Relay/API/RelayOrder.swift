@@ -40,7 +40,7 @@ enum RelayOrder: Equatable, Sendable {
     ) throws(RelayProblem) -> RelayOrder {
         guard method == allowed else {
             throw RelayProblem(
-                405, what: "the request was refused", why: "this path knows \(allowed) alone", hint: "use \(allowed)")
+                405, what: "the request was refused", why: "this path accepts only \(allowed)", hint: "use \(allowed)")
         }
         return order
     }

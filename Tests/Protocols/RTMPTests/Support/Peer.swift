@@ -71,7 +71,7 @@ struct Peer {
     }
 }
 
-/// S0 S1 S2, or C0 C1 C2, of nobody in particular.
+/// S0 S1 S2, or C0 C1 C2, of no particular program.
 let plainHandshake: [UInt8] = [3] + [UInt8](repeating: 0, count: 8) + body(1528) + body(1536)
 
 let second: UInt64 = 1_000_000_000

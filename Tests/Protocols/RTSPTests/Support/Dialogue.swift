@@ -35,10 +35,10 @@ struct Dialogue {
             url: try RTSPURL(url), credentials: user.map { RTSPCredentials(user: $0, password: password) },
             userAgent: "WatchBox/test", digest: Hashes.digest, makeClientNonce: { "0a4f113b" },
             select: { description in
-                let wanted = description.media.indices.filter {
+                let requested = description.media.indices.filter {
                     ["video", "audio"].contains(description.media[$0].kind)
                 }
-                return wanted.contains { description.media[$0].kind == "video" } ? wanted : nil
+                return requested.contains { description.media[$0].kind == "video" } ? requested : nil
             })
         configure(&configuration)
         session = RTSPSession(configuration)

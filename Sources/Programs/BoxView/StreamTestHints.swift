@@ -3,7 +3,7 @@ internal import ErrorCatalog
 
 /// What to do about a failed test. The catalog speaks of any camera of the box; here its ID is known, or the options of
 /// the command that tests an address help.
-public enum StreamTestAdvice {
+public enum StreamTestHints {
     /// Of a camera of this box.
     public static func ofCamera(_ id: String, _ report: StreamTestReport) -> StreamTestReport {
         advised(report) { line in line.hint?.replacing(" ID", with: " \(id)") }
@@ -33,11 +33,11 @@ public enum StreamTestAdvice {
     }
 
     private static func advised(
-        _ report: StreamTestReport, _ advice: (StreamTestReport.Line) -> String?
+        _ report: StreamTestReport, _ hint: (StreamTestReport.Line) -> String?
     ) -> StreamTestReport {
         var report = report
         for index in report.lines.indices where report.lines[index].hint != nil {
-            report.lines[index].hint = advice(report.lines[index])
+            report.lines[index].hint = hint(report.lines[index])
         }
         return report
     }

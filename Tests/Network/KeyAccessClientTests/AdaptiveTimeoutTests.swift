@@ -5,58 +5,58 @@ import Testing
 
 @testable import KeyAccessClient
 
-struct PatienceTests {
+struct AdaptiveTimeoutTests {
     /// Of a KAS that swallows so many tries.
-    private static func swallowed(_ count: Int, by patience: inout Patience) -> [Patience.Limit] {
+    private static func swallowed(_ count: Int, by timeout: inout AdaptiveTimeout) -> [AdaptiveTimeout.Limit] {
         (0..<count).map { _ in
-            defer { patience.timedOut() }
-            return patience.next
+            defer { timeout.timedOut() }
+            return timeout.next
         }
     }
 
     @Test func `a KAS that swallows requests is asked shortly three times of four`() {
-        var patience = Patience()
-        let cycle = [Patience.Limit.short, .short, .short, .configured]
-        #expect(Self.swallowed(8, by: &patience) == cycle + cycle)
+        var timeout = AdaptiveTimeout()
+        let cycle = [AdaptiveTimeout.Limit.short, .short, .short, .configured]
+        #expect(Self.swallowed(8, by: &timeout) == cycle + cycle)
         // Back, and away again.
-        patience.answered(patience.next, after: .seconds(1))
-        #expect(Self.swallowed(4, by: &patience) == cycle)
+        timeout.answered(timeout.next, after: .seconds(1))
+        #expect(Self.swallowed(4, by: &timeout) == cycle)
         // Short tries alone come to 2 s: a SYN's repetition after 1 s is within the connection's limit.
-        #expect(Patience.connect <= .seconds(2) && Patience.total <= .seconds(4))
+        #expect(AdaptiveTimeout.connect <= .seconds(2) && AdaptiveTimeout.total <= .seconds(4))
     }
 
     @Test func `a slow link that has answered is given its time until it is fast`() {
-        var patience = Patience()
-        #expect(Self.swallowed(3, by: &patience) == [.short, .short, .short])
+        var timeout = AdaptiveTimeout()
+        #expect(Self.swallowed(3, by: &timeout) == [.short, .short, .short])
         for seconds in [7, 5, 9, 4, 3] {
-            #expect(patience.next == .configured)
-            patience.answered(.configured, after: .seconds(seconds))
+            #expect(timeout.next == .configured)
+            timeout.answered(.configured, after: .seconds(seconds))
         }
         // A short try would have had that, too.
-        patience.answered(patience.next, after: .milliseconds(1900))
-        #expect(patience.next == .short)
+        timeout.answered(timeout.next, after: .milliseconds(1900))
+        #expect(timeout.next == .short)
     }
 
     /// The KAS has died behind the slow link: back within 2 s is what a short try gives.
     @Test func `a slow link that falls silent costs one long try, and then short ones`() {
-        var patience = Patience()
-        _ = Self.swallowed(3, by: &patience)
-        patience.answered(.configured, after: .seconds(6))
-        #expect(Self.swallowed(5, by: &patience) == [.configured, .short, .short, .configured, .short])
+        var timeout = AdaptiveTimeout()
+        _ = Self.swallowed(3, by: &timeout)
+        timeout.answered(.configured, after: .seconds(6))
+        #expect(Self.swallowed(5, by: &timeout) == [.configured, .short, .short, .configured, .short])
     }
 
-    @Test func `a short try's answer is never slow, and a refusal tells nothing of the link`() {
-        var patience = Patience()
+    @Test func `a short try's answer is never slow, and a refusal says nothing about the link`() {
+        var timeout = AdaptiveTimeout()
         // Sent again within its limits.
-        patience.answered(.short, after: .milliseconds(3900))
-        #expect(patience.next == .short)
-        _ = Self.swallowed(3, by: &patience)
-        patience.refused()
-        #expect(patience.next == .short)
-        _ = Self.swallowed(3, by: &patience)
-        patience.answered(.configured, after: .seconds(8))
-        patience.refused()
-        #expect(patience.next == .configured)
+        timeout.answered(.short, after: .milliseconds(3900))
+        #expect(timeout.next == .short)
+        _ = Self.swallowed(3, by: &timeout)
+        timeout.refused()
+        #expect(timeout.next == .short)
+        _ = Self.swallowed(3, by: &timeout)
+        timeout.answered(.configured, after: .seconds(8))
+        timeout.refused()
+        #expect(timeout.next == .configured)
     }
 
     // MARK: - The requests
@@ -92,9 +92,11 @@ struct PatienceTests {
     }
 
     /// - Returns: tries until it had an answer.
-    private static func ask(_ connection: KASConnection, _ patience: SharedPatience) async -> Int {
+    private static func ask(_ connection: KASConnection, _ timeout: SharedAdaptiveTimeout) async -> Int {
         for count in 1...20 {
-            if (try? await connection.send(.get, "/", authorised: false, patience: patience)) != nil { return count }
+            if (try? await connection.send(.get, "/", authorised: false, adaptiveTimeout: timeout)) != nil {
+                return count
+            }
         }
         return .max
     }
@@ -102,26 +104,26 @@ struct PatienceTests {
     @Test func `each collection after the first is registered with one request over a slow link`() async {
         let link = SlowLink(seconds: 6)
         let connection = Self.connection(link)
-        let patience = SharedPatience()
-        #expect(await Self.ask(connection, patience) == 4)
-        for _ in 0..<3 { #expect(await Self.ask(connection, patience) == 1) }
+        let timeout = SharedAdaptiveTimeout()
+        #expect(await Self.ask(connection, timeout) == 4)
+        for _ in 0..<3 { #expect(await Self.ask(connection, timeout) == 1) }
         link.becomes(seconds: 1)
-        #expect(await Self.ask(connection, patience) == 1)
-        #expect(await Self.ask(connection, patience) == 1)
-        #expect(link.limits.last == Patience.total)
+        #expect(await Self.ask(connection, timeout) == 1)
+        #expect(await Self.ask(connection, timeout) == 1)
+        #expect(link.limits.last == AdaptiveTimeout.total)
     }
 
     /// The camera gives up a registration that it waits for after 3 s: that says nothing of the KAS.
     @Test func `a try that was given up does not begin the count again`() async {
         let link = SlowLink(seconds: 6)
         let connection = Self.connection(link)
-        let patience = SharedPatience()
-        for _ in 0..<3 { _ = try? await connection.send(.get, "/", authorised: false, patience: patience) }
+        let timeout = SharedAdaptiveTimeout()
+        for _ in 0..<3 { _ = try? await connection.send(.get, "/", authorised: false, adaptiveTimeout: timeout) }
         let given = Task {
             withUnsafeCurrentTask { $0?.cancel() }
-            _ = try? await connection.send(.get, "/", authorised: false, patience: patience)
+            _ = try? await connection.send(.get, "/", authorised: false, adaptiveTimeout: timeout)
         }
         await given.value
-        #expect(await Self.ask(connection, patience) == 1)
+        #expect(await Self.ask(connection, timeout) == 1)
     }
 }

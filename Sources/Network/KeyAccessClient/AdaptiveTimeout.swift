@@ -4,7 +4,7 @@ internal import Synchronization
 /// waited for until the old request's time is over. Most tries are short; every fourth in a row has the configured time,
 /// for links that are slow and not dead. Once such a link has answered, each try has it, until an answer comes that a short
 /// one would have had as well: otherwise each collection would wait for three short ones first.
-struct Patience: Sendable {
+struct AdaptiveTimeout: Sendable {
     enum Limit: Sendable {
         case short
         case configured
@@ -35,27 +35,27 @@ struct Patience: Sendable {
         isSlow = false
     }
 
-    /// There was nobody: that was soon, and tells nothing of the link.
+    /// Nothing answered: that was soon, and says nothing of the link.
     mutating func refused() { silent = 0 }
 }
 
 /// Of one client, whose requests may overlap.
-final class SharedPatience: Sendable {
-    private let state = Mutex(Patience())
+final class SharedAdaptiveTimeout: Sendable {
+    private let state = Mutex(AdaptiveTimeout())
 
-    var next: Patience.Limit { state.withLock { $0.next } }
+    var next: AdaptiveTimeout.Limit { state.withLock { $0.next } }
 
-    func answered(_ limit: Patience.Limit, after time: Duration) {
+    func answered(_ limit: AdaptiveTimeout.Limit, after time: Duration) {
         state.withLock { $0.answered(limit, after: time) }
     }
 
     func failed(_ error: KeyAccessError) {
-        state.withLock { patience in
+        state.withLock { timeout in
             switch error {
-            case .slow: patience.timedOut()
+            case .slow: timeout.timedOut()
             // Whoever asked waits no more, and the KAS may have answered yet.
             case .cancelled: break
-            default: patience.refused()
+            default: timeout.refused()
             }
         }
     }
