@@ -130,7 +130,7 @@ let package = Package(
         systemLibrary("CALSA", pkgConfig: nil, debian: "libasound2-dev"),
         // Its headers are not on the compiler's own path, and the library is loaded on first use: it brings ICU.
         .target(
-            name: "CXML2", path: path("CXML2"), cSettings: [.unsafeFlags(["-I/usr/include/libxml2"])],
+            name: "CXML2", path: path("CXML2"), cSettings: [.unsafeFlags(["-iwithsysroot", "/usr/include/libxml2"])],
             linkerSettings: [.linkedLibrary("dl")]
         ),
 

@@ -128,7 +128,9 @@ public struct AudioTimeline: Sendable {
     private func adapted(_ samples: [Float]) -> [Float] {
         if inputChannels == channels { return samples }
         if channels == 2 { return samples.flatMap { [$0, $0] } }
-        return (0..<(samples.count / 2)).map { (samples[2 * $0] + samples[2 * $0 + 1]) / 2 }
+        return (0..<(samples.count / 2)).map { (pair: Int) -> Float in
+            (samples[2 * pair] + samples[2 * pair + 1]) / 2
+        }
     }
 
     private mutating func emit(_ samples: ArraySlice<Float>, count: Int) -> Placed {

@@ -16,11 +16,10 @@ public struct VideoFrame: ~Copyable {
     public init(width: Int, height: Int, pixels: [UInt8]) throws(VideoCodecError) {
         avFrame = try Self.allocate(width: width, height: height, pixelFormat: .rgb24, pixelBytes: pixels.count)
         let line = width * 3
-        withMutablePlane(0) { bytes, stride in
-            for row in 0..<height {
-                UnsafeMutableRawBufferPointer(rebasing: bytes[(row * stride)...])
-                    .copyBytes(from: pixels[(row * line)..<((row + 1) * line)])
-            }
+        guard let memory = memory(ofPlane: 0) else { return }
+        for row in 0..<height {
+            UnsafeMutableRawBufferPointer(rebasing: memory.bytes[(row * memory.stride)...])
+                .copyBytes(from: pixels[(row * line)..<((row + 1) * line)])
         }
     }
 

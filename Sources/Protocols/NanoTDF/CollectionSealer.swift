@@ -94,7 +94,7 @@ public final class CollectionSealer: Sendable {
                 guard state.last < ContainerItem.lastCounter else { throw .counterExhausted }
                 state.last += 1
                 var bytes = item.mutableSpan
-                try Self.seal(plaintext.span, into: &bytes, counter: state.last, context: state.context)
+                try Self.seal(plaintext, into: &bytes, counter: state.last, context: state.context)
                 return state.last
             }
         } catch {
@@ -109,7 +109,7 @@ public final class CollectionSealer: Sendable {
     }
 
     private static func seal(
-        _ plaintext: Span<UInt8>, into item: inout MutableSpan<UInt8>, counter: UInt32,
+        _ plaintext: ArraySlice<UInt8>, into item: inout MutableSpan<UInt8>, counter: UInt32,
         context: any ItemSealingContext
     ) throws(NanoTDFError) {
         let length = UInt32(item.count - ContainerItem.prefixByteCount)

@@ -48,9 +48,10 @@ public struct EphemeralSealing {
 /// AES-256-GCM under one key that was set once; only the nonce changes. Not for use by two threads at once:
 /// ``CollectionSealer`` holds it behind a lock, together with the counter.
 public protocol ItemSealingContext: AnyObject {
-    /// Writes ciphertext and 16-byte tag into `item` from `offset` to its end. No allocation, no copy.
+    /// Writes ciphertext and 16-byte tag into `item` from `offset` to its end. No allocation, no copy: a slice, since
+    /// Swift 6.2 lets a method have one view of memory (`~Escapable`) beside another only when neither is `inout`.
     func seal(
-        _ plaintext: Span<UInt8>, into item: inout MutableSpan<UInt8>, from offset: Int,
+        _ plaintext: ArraySlice<UInt8>, into item: inout MutableSpan<UInt8>, from offset: Int,
         nonce: InlineArray<12, UInt8>
     ) throws(NanoTDFCryptoError)
 }

@@ -23,7 +23,7 @@ struct RelayAddress: Sendable {
         }
         // As editors and `echo` leave it.
         let text = data.prefix(8192).drop { $0 <= 0x20 }
-        let end = text.lastIndex { $0 > 0x20 }.map { $0 + 1 } ?? text.startIndex
+        let end: Int = text.lastIndex { $0 > 0x20 }.map { $0 + 1 } ?? text.startIndex
         return try parse(String(decoding: text[..<end], as: UTF8.self), field: "relay.urlFile")
     }
 

@@ -113,7 +113,7 @@ private final class SealingContext: ItemSealingContext {
     }
 
     func seal(
-        _ plaintext: Span<UInt8>, into item: inout MutableSpan<UInt8>, from offset: Int,
+        _ plaintext: ArraySlice<UInt8>, into item: inout MutableSpan<UInt8>, from offset: Int,
         nonce: InlineArray<12, UInt8>
     ) throws(NanoTDFCryptoError) {
         precondition(
@@ -123,7 +123,7 @@ private final class SealingContext: ItemSealingContext {
                 let body = item.baseAddress! + offset
                 try nonce.span.withUnsafeBufferPointer { (nonce) throws(CryptoError) in
                     try plaintext.withUnsafeBufferPointer { (input) throws(CryptoError) in
-                        // An empty span may have no address; the tag's place serves as one that isn't read.
+                        // An empty slice may have no address; the tag's place serves as one that isn't read.
                         try context.seal(
                             input.baseAddress ?? UnsafePointer(body), count: input.count, to: body,
                             tag: body + input.count, nonce: nonce.baseAddress!)

@@ -40,12 +40,13 @@ struct HEVCTests {
         var sender = Sender()
         var track = track(hasDecodingOrder: hasNumbers, sets: Self.sets)
         let number: [UInt8] = hasNumbers ? [1, 2] : []
-        let single = Self.information.prefix(2) + number + Self.information.dropFirst(2)
-        #expect(track.received(sender.packet(Array(single))).isEmpty)
+        var single = Self.information
+        single.insert(contentsOf: number, at: 2)
+        #expect(track.received(sender.packet(single)).isEmpty)
         let body = Array(Self.key.dropFirst(2))
-        #expect(track.received(sender.packet([0x62, 1, 0x80 | 19] + number + body[..<20])).isEmpty)
-        #expect(track.received(sender.packet([0x62, 1, 19] + body[20..<40])).isEmpty)
-        let units = track.received(sender.packet([0x62, 1, 0x40 | 19] + body[40...], marker: true))
+        #expect(track.received(sender.packet([0x62, 1, 0x80 | 19 as UInt8] + number + body[..<20])).isEmpty)
+        #expect(track.received(sender.packet([0x62, 1, 19 as UInt8] + body[20..<40])).isEmpty)
+        let units = track.received(sender.packet([0x62, 1, 0x40 | 19 as UInt8] + body[40...], marker: true))
         #expect(units.map(\.data) == [Units.accessUnit(Self.information, Self.key)])
     }
 

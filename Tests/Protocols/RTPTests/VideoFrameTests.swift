@@ -145,9 +145,11 @@ struct PictureTests {
 
     @Test func `a byte stream inside of a packet is split`() {
         // scottlamb/retina#68: start codes of both lengths, at the front and between, in one packet and in fragments.
-        let stream: [UInt8] =
-            Units.sequence + [0, 0, 0, 1] + Units.picture + [0, 0, 1] + Units.information
-            + [0, 0, 0, 1] + Units.key(size: 50)
+        let parts: [[UInt8]] = [
+            Units.sequence, [0, 0, 0, 1], Units.picture, [0, 0, 1], Units.information, [0, 0, 0, 1],
+            Units.key(size: 50),
+        ]
+        let stream = parts.flatMap(\.self)
         for payloads in [[stream], [[0, 0, 0, 1] + stream], [[0, 0, 1] + stream], Units.fragments(stream, size: 25)] {
             var sender = Sender()
             var track = RTPTrack.h264()

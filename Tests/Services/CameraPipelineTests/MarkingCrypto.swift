@@ -101,11 +101,12 @@ final class MarkingCrypto: NanoTDFCrypto {
         }
 
         func seal(
-            _ plaintext: Span<UInt8>, into item: inout MutableSpan<UInt8>, from offset: Int,
+            _ plaintext: ArraySlice<UInt8>, into item: inout MutableSpan<UInt8>, from offset: Int,
             nonce: InlineArray<12, UInt8>
         ) throws(NanoTDFCryptoError) {
             let counter = UInt32(nonce[9]) << 16 | UInt32(nonce[10]) << 8 | UInt32(nonce[11])
             try crypto.use(Use(serial: serial, counter: counter))
+            let plaintext = plaintext.span
             var checksum: UInt8 = 0
             for index in 0..<plaintext.count {
                 checksum &+= plaintext[index]

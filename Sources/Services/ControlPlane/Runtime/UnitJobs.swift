@@ -185,8 +185,9 @@ final class UnitJobs: Sendable {
             try willDo("stop \(unit)")
             do {
                 try await units.stop(unit)
-            } catch SystemdError.noSuchUnit {
-                // Nothing to stop.
+            } catch {
+                // Where there is none there is nothing to stop.
+                guard case SystemdError.noSuchUnit = error else { throw error }
             }
         }
     }
