@@ -12,7 +12,7 @@ import Wire
 struct RelayCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "relay",
-        abstract: "Pass streams on from publishers to players; sees no frame of a sealed one.",
+        abstract: "Pass streams on from publishers to players; sees no picture of a sealed one.",
         discussion: """
               watchboxd relay
               watchboxd relay --listen 0.0.0.0:443 --tls-certificate chain.pem --tls-key key.pem --publish-keys keys
