@@ -22,12 +22,11 @@ let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
 let lifecycle = Target.Dependency.product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
 let signals = Target.Dependency.product(name: "UnixSignals", package: "swift-service-lifecycle")
 let arguments = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")
-let grdb = Target.Dependency.product(name: "GRDB", package: "GRDB.swift")
 
 /// Folders by purpose: a target imports only from its own and from those before it. `Tests` has the same without `C`, and
 /// `Support` for what tests share.
 let folders = [
-    ("C", "CALSA CAVCodec CCurl COpenSSL CProgram CSandbox CSystemd CV4L2 CXML2 CZlib"),
+    ("C", "CALSA CAVCodec CCurl COpenSSL CProgram CSQLite CSandbox CSystemd CV4L2 CXML2 CZlib"),
     (
         "Protocols",
         "AMF0 ErrorCatalog FLV HTTPVideo KeyAccess Media NanoTDF ONVIF PrometheusText RTMP RTP RTSP Redaction TOML Wire"
@@ -111,7 +110,6 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
         .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.6"),
-        .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
         .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1"),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
     ],
@@ -124,6 +122,7 @@ let package = Package(
         .target(name: "CAVCodec", path: path("CAVCodec"), linkerSettings: [.linkedLibrary("dl")]),
         .target(name: "CSandbox", path: path("CSandbox")),
         .target(name: "CProgram", path: path("CProgram")),
+        systemLibrary("CSQLite", pkgConfig: nil, debian: "libsqlite3-dev"),
         systemLibrary("CSystemd", pkgConfig: nil, debian: "libsystemd-dev"),
         // The kernel's own header, and libv4lconvert, loaded when a camera speaks a format that needs it.
         systemLibrary("CV4L2", pkgConfig: nil, debian: "libv4l-dev"),
@@ -198,8 +197,8 @@ let package = Package(
         module("Systemd", ["Wire", "CSystemd", "Platform", logging]),
         // What HealthMonitor and Doctor both read of the box, and from when on it is bad.
         module("BoxReadings", ["ControlAPI", "Platform"]),
-        module("Database", ["Platform", grdb]),
-        module("BoxMemory", ["Wire", "Database", "ONVIF", grdb]),
+        module("Database", ["CSQLite", "Platform"]),
+        module("BoxMemory", ["Wire", "Database", "ONVIF"]),
         module("CredentialStore", ["Wire", "Cryptography", "Platform", "Systemd"]),
         module("ControlClient", ["ControlAPI", "HTTPClient", "Platform", "Wire"]),
         module(
@@ -240,7 +239,7 @@ let package = Package(
             "HealthMonitor",
             [
                 "BoxReadings", "CameraModel", "ControlAPI", "ControlClient", "Database", "ErrorCatalog", "Platform",
-                "PrometheusText", "Systemd", grdb, lifecycle, logging,
+                "PrometheusText", "Systemd", lifecycle, logging,
             ]),
         module("BoxView", ["CameraModel", "ControlAPI", "ErrorCatalog", "Console", "Settings"]),
         module(
@@ -422,8 +421,8 @@ let package = Package(
             ["BoxConfiguration", "CameraModel", "ErrorCatalog", "Settings", "TOML"]),
         tests("Platform", ["Platform"]),
         tests("Systemd", ["Systemd", logging]),
-        tests("Database", ["Database", grdb]),
-        tests("BoxMemory", ["BoxMemory", "Database", "MemoryWriter", "ONVIF", "Settings", grdb], fixtures: true),
+        tests("Database", ["CSQLite", "Database"]),
+        tests("BoxMemory", ["BoxMemory", "Database", "MemoryWriter", "ONVIF", "Settings"], fixtures: true),
         tests("CredentialStore", ["CredentialStore", "Platform", "Systemd"]),
         tests(
             "APIServer",
@@ -435,14 +434,15 @@ let package = Package(
             "ControlPlane",
             [
                 "ControlPlane", "BoxConfiguration", "BoxMemory", "CameraModel", "ControlAPI", "CredentialStore",
-                "Cryptography", "Discovery", "ErrorCatalog", "KeyAccess", "KeyAccessClient", "KeyAccessServer", "ONVIF",
-                "OpenAPI", "Settings", "Systemd", "Wire", grdb, logging,
+                "Cryptography", "Database", "Discovery", "ErrorCatalog", "KeyAccess", "KeyAccessClient",
+                "KeyAccessServer", "ONVIF",
+                "OpenAPI", "Settings", "Systemd", "Wire", logging,
             ], fixtures: true),
         tests(
             "HealthMonitor",
             [
                 "HealthMonitor", "BoxReadings", "CameraModel", "ControlAPI", "Database", "ErrorCatalog", "Platform",
-                "PrometheusText", "Systemd", grdb, logging,
+                "PrometheusText", "Systemd", logging,
             ]),
         tests(
             "CameraUnit",

@@ -1,6 +1,5 @@
 internal import Database
 internal import FoundationEssentials
-internal import GRDB
 internal import ONVIF
 
 extension BoxMemory {
@@ -30,8 +29,8 @@ extension BoxMemory {
     public func moved(_ uuid: String, from former: String, to source: String) throws(BoxMemoryError) {
         try write(durability: .history) { database in
             try database.execute(
-                sql: "UPDATE learned SET source = ?, profiles = NULL WHERE camera = ? AND source = ?",
-                arguments: [source, uuid, former])
+                "UPDATE learned SET source = ?, profiles = NULL WHERE camera = ? AND source = ?",
+                [source, uuid, former])
             try Self.removeThumbnails("camera = ?", [uuid], database)
         }
     }
@@ -47,8 +46,9 @@ extension BoxMemory {
     public func forget(allBut cameras: [String: String]) throws(BoxMemoryError) {
         let (known, frames) = try read { database in
             (
-                try String.fetchSet(database, sql: "SELECT camera FROM learned UNION SELECT camera FROM thumbnail"),
-                try Row.fetchAll(database, sql: "SELECT camera, source FROM thumbnail").map {
+                try Set(
+                    database.values("SELECT camera FROM learned UNION SELECT camera FROM thumbnail", as: String.self)),
+                try database.rows("SELECT camera, source FROM thumbnail").map {
                     (camera: try $0.field("camera") as String, source: try $0.field("source") as String)
                 }
             )
@@ -62,23 +62,26 @@ extension BoxMemory {
         }
     }
 
-    private static func forget(_ uuid: String, _ database: GRDB.Database) throws {
-        try database.execute(sql: "DELETE FROM learned WHERE camera = ?", arguments: [uuid])
+    private static func forget(_ uuid: String, _ database: DatabaseConnection) throws {
+        try database.execute("DELETE FROM learned WHERE camera = ?", [uuid])
         try removeThumbnails("camera = ?", [uuid], database)
     }
 }
 
 extension LearnedCamera {
-    fileprivate static func one(_ uuid: String, _ source: String, _ database: GRDB.Database) throws -> LearnedCamera? {
-        let row = try Row.fetchOne(
-            database, sql: "SELECT * FROM learned WHERE camera = ? AND source = ?", arguments: [uuid, source])
+    fileprivate static func one(_ uuid: String, _ source: String, _ database: DatabaseConnection) throws
+        -> LearnedCamera?
+    {
+        let row = try database.rows(
+            "SELECT * FROM learned WHERE camera = ? AND source = ?", [uuid, source]
+        ).first
         guard let row else { return nil }
         let json: String? = try row.optional("profiles")
         let profiles: [StreamProfile]?
         do {
             profiles = try json.map { try JSONDecoder().decode([StreamProfile].self, from: Data($0.utf8)) }
         } catch {
-            throw DatabaseError(resultCode: .SQLITE_CORRUPT, message: "the profiles of a camera cannot be read")
+            throw SQLiteError.corrupt("the profiles of a camera cannot be read")
         }
         return LearnedCamera(
             manufacturer: try row.optional("manufacturer"), model: try row.optional("model"),
@@ -90,19 +93,19 @@ extension LearnedCamera {
             lastConnected: try row.optional("last_connected"))
     }
 
-    fileprivate func save(_ uuid: String, _ source: String, _ database: GRDB.Database) throws {
+    fileprivate func save(_ uuid: String, _ source: String, _ database: DatabaseConnection) throws {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         let json = try profiles.map { String(decoding: try encoder.encode($0), as: UTF8.self) }
         try database.execute(
-            sql: """
-                INSERT OR REPLACE INTO learned (
-                    camera, source, address, port, manufacturer, model, firmware, onvif_endpoint, serial, mac, profiles,
-                    last_connected
-                )
-                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-                """,
-            arguments: [
+            """
+            INSERT OR REPLACE INTO learned (
+                camera, source, address, port, manufacturer, model, firmware, onvif_endpoint, serial, mac, profiles,
+                last_connected
+            )
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+            """,
+            [
                 uuid, source, address, port, manufacturer, model, firmware, identity.endpoint, identity.serial,
                 identity.mac, json, lastConnected,
             ])

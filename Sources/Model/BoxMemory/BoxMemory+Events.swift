@@ -1,5 +1,4 @@
 internal import Database
-internal import GRDB
 
 extension BoxMemory {
     /// Of each topic the newest events are kept, so that none pushes out another: what a camera sees (`details`) not what
@@ -29,14 +28,14 @@ extension BoxMemory {
         return try write(durability: event.topic == "camera" ? .history : .configuration) { database in
             if let details = event.details { try JSONRules.check(details, "details", database) }
             try database.execute(
-                sql: """
-                    INSERT INTO event (realtime_us, topic, code, object, text, details) VALUES (?, ?, ?, ?, ?, ?)
-                    """,
-                arguments: [
+                """
+                INSERT INTO event (realtime_us, topic, code, object, text, details) VALUES (?, ?, ?, ?, ?, ?)
+                """,
+                [
                     event.realtimeMicroseconds, event.topic, event.code, event.object,
                     FieldRules.cleaned(event.text, limit: 2048), event.details,
                 ])
-            let id = database.lastInsertedRowID
+            let id = database.lastInsertedID
             if id % Self.trimming == 0 { try Self.trim(database) }
             return id
         }
@@ -47,24 +46,24 @@ extension BoxMemory {
     public func skipEventIDs() throws(BoxMemoryError) {
         try write(durability: .configuration) { database in
             // More than a log between two flushes holds.
-            try database.execute(sql: "UPDATE sqlite_sequence SET seq = seq + 1000 WHERE name = 'event'")
+            try database.execute("UPDATE sqlite_sequence SET seq = seq + 1000 WHERE name = 'event'")
         }
     }
 
-    private static func trim(_ database: GRDB.Database) throws {
+    private static func trim(_ database: DatabaseConnection) throws {
         let cases = quotas.map { "WHEN '\($0.topic)' THEN \($0.events)" }.joined(separator: " ")
         try database.execute(
-            sql: """
-                DELETE FROM event WHERE id IN (
-                    SELECT id FROM (
-                        SELECT id, quota_of, row_number() OVER (PARTITION BY quota_of ORDER BY id DESC) AS age FROM (
-                            SELECT id, CASE WHEN details IS NULL THEN topic ELSE '\(seen)' END AS quota_of FROM event))
-                    WHERE age > CASE quota_of \(cases) ELSE \(otherQuota) END)
-                """)
+            """
+            DELETE FROM event WHERE id IN (
+                SELECT id FROM (
+                    SELECT id, quota_of, row_number() OVER (PARTITION BY quota_of ORDER BY id DESC) AS age FROM (
+                        SELECT id, CASE WHEN details IS NULL THEN topic ELSE '\(seen)' END AS quota_of FROM event))
+                WHERE age > CASE quota_of \(cases) ELSE \(otherQuota) END)
+            """)
         // Whatever topics there are.
         try database.execute(
-            sql: "DELETE FROM event WHERE id <= (SELECT id FROM event ORDER BY id DESC LIMIT 1 OFFSET ?)",
-            arguments: [eventLimit])
+            "DELETE FROM event WHERE id <= (SELECT id FROM event ORDER BY id DESC LIMIT 1 OFFSET ?)",
+            [eventLimit])
     }
 
     /// Events after an ID, oldest first.
@@ -78,22 +77,22 @@ extension BoxMemory {
     ) throws(BoxMemoryError) -> [StoredEvent] {
         try read { database in
             var sql = "SELECT * FROM event WHERE id > ?"
-            var arguments: StatementArguments = [after]
+            var arguments: [(any Storable)?] = [after]
             if let topics {
                 let requested = Array(topics.prefix(64))
                 sql += " AND topic IN (\(requested.map { _ in "?" }.joined(separator: ", ")))"
-                arguments += StatementArguments(requested)
+                arguments += requested as [(any Storable)?]
             }
             sql += " ORDER BY id LIMIT ?"
             arguments += [min(max(limit, 0), Self.eventLimit)]
-            return try Row.fetchAll(database, sql: sql, arguments: arguments).map { try StoredEvent($0) }
+            return try database.rows(sql, arguments).map { try StoredEvent($0) }
         }
     }
 
     /// The ID of the last event; 0: there was none yet.
     public func latestEventID() throws(BoxMemoryError) -> Int64 {
         try read { database in
-            try Int64.fetchOne(database, sql: "SELECT seq FROM sqlite_sequence WHERE name = 'event'") ?? 0
+            try database.value("SELECT seq FROM sqlite_sequence WHERE name = 'event'") ?? 0
         }
     }
 
@@ -104,7 +103,7 @@ extension BoxMemory {
 }
 
 extension StoredEvent {
-    fileprivate init(_ row: Row) throws {
+    fileprivate init(_ row: DatabaseRow) throws {
         self.init(
             id: try row.field("id"), realtimeMicroseconds: try row.field("realtime_us"),
             topic: try row.field("topic"), code: try row.optional("code"),

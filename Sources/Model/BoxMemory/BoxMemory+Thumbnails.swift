@@ -1,14 +1,10 @@
 internal import Database
-internal import FoundationEssentials
-internal import GRDB
 
 extension BoxMemory {
     /// A thumbnail of what the camera sees, as JPEG; nil when there is none of this source.
     public func thumbnail(of uuid: String, at source: String) throws(BoxMemoryError) -> [UInt8]? {
         try read { database in
-            try Data.fetchOne(
-                database, sql: "SELECT jpeg FROM thumbnail WHERE camera = ? AND source = ?", arguments: [uuid, source]
-            ).map { [UInt8]($0) }
+            try database.value("SELECT jpeg FROM thumbnail WHERE camera = ? AND source = ?", [uuid, source])
         }
     }
 
@@ -29,23 +25,23 @@ extension BoxMemory {
         try write(durability: .history) { database in
             try Self.removeThumbnails("camera = ?", [uuid], database)
             try database.execute(
-                sql: "INSERT INTO thumbnail (camera, source, jpeg, taken) VALUES (?, ?, ?, ?)",
-                arguments: [uuid, source, Data(jpeg), max(taken, 0)])
+                "INSERT INTO thumbnail (camera, source, jpeg, taken) VALUES (?, ?, ?, ?)",
+                [uuid, source, jpeg, max(taken, 0)])
         }
     }
 
     /// Of all cameras, when their owner does not want any on the disk.
     public func removeThumbnails() throws(BoxMemoryError) {
-        let count = try read { database in try Int.fetchOne(database, sql: "SELECT count(*) FROM thumbnail") ?? 0 }
+        let count = try read { try $0.value("SELECT count(*) FROM thumbnail", as: Int.self) ?? 0 }
         guard count > 0 else { return }
         try write { database in try Self.removeThumbnails("true", [], database) }
     }
 
     /// The pages are overwritten, not only given free.
     static func removeThumbnails(
-        _ condition: String, _ arguments: StatementArguments, _ database: GRDB.Database
+        _ condition: String, _ arguments: [(any Storable)?], _ database: DatabaseConnection
     ) throws {
-        _ = try Int.fetchOne(database, sql: "PRAGMA secure_delete = ON")
-        try database.execute(sql: "DELETE FROM thumbnail WHERE \(condition)", arguments: arguments)
+        try database.execute("PRAGMA secure_delete = ON")
+        try database.execute("DELETE FROM thumbnail WHERE \(condition)", arguments)
     }
 }

@@ -1,5 +1,4 @@
 internal import Database
-internal import GRDB
 
 /// What the box remembers and may lose: what cameras reported of themselves, thumbnails, and the events of late. The owner
 /// is the control process. The configuration is not here: it is in the generations' files.
@@ -25,7 +24,7 @@ public final class BoxMemory: Sendable {
     /// - Throws: `.database(.fromFuture)` when a newer WatchBox wrote it; the file stays as it is.
     public init(path: String) throws(BoxMemoryError) {
         do {
-            opened = try DatabaseOpening.open(path: path, durability: .configuration, migrator: Schema.migrator)
+            opened = try DatabaseOpening.open(path: path, durability: .configuration, migrations: Schema.migrations)
         } catch {
             throw .database(error)
         }
@@ -34,12 +33,12 @@ public final class BoxMemory: Sendable {
     /// Where a damaged memory was moved to; this one began empty. To be reported to the owner.
     public var setAside: String? { opened.setAside }
 
-    func read<Value>(_ body: (GRDB.Database) throws -> Value) throws(BoxMemoryError) -> Value {
+    func read<Value: Sendable>(_ body: (DatabaseConnection) throws -> Value) throws(BoxMemoryError) -> Value {
         do { return try opened.read(body) } catch { throw BoxMemoryError(error, path: opened.path) }
     }
 
-    func write<Value>(
-        durability: Durability? = nil, _ body: (GRDB.Database) throws -> Value
+    func write<Value: Sendable>(
+        durability: Durability? = nil, _ body: (DatabaseConnection) throws -> Value
     ) throws(BoxMemoryError) -> Value {
         do { return try opened.write(durability: durability, body) } catch {
             throw BoxMemoryError(error, path: opened.path)

@@ -1,4 +1,4 @@
-internal import GRDB
+internal import Database
 internal import Wire
 
 /// What JSON from outside may look like. SQLite's own parser reads it.
@@ -17,14 +17,13 @@ enum JSONRules {
     }
 
     /// That it is one object, and holds no secret.
-    static func check(_ json: String, _ field: String, _ database: GRDB.Database) throws {
-        guard try Bool.fetchOne(database, sql: "SELECT json_valid(?)", arguments: [json]) == true,
-            try String.fetchOne(database, sql: "SELECT json_type(?)", arguments: [json]) == "object"
+    static func check(_ json: String, _ field: String, _ database: DatabaseConnection) throws {
+        guard try database.value("SELECT json_valid(?)", [json]) == true,
+            try database.value("SELECT json_type(?)", [json]) == "object"
         else { throw BoxMemoryError.invalid(field: field, why: "it is not a JSON object") }
-        let keys = try String.fetchSet(
-            database, sql: "SELECT DISTINCT lower(key) FROM json_tree(?) WHERE typeof(key) = 'text'",
-            arguments: [json])
-        if let secret = keys.intersection(FieldRules.secretKeys).min() {
+        let keys = try database.values(
+            "SELECT DISTINCT lower(key) FROM json_tree(?) WHERE typeof(key) = 'text'", [json], as: String.self)
+        if let secret = FieldRules.secretKeys.intersection(keys).min() {
             throw BoxMemoryError.invalid(
                 field: "\(field).\(secret)", why: "secrets are not stored here; give it to the credential store")
         }

@@ -1,4 +1,4 @@
-internal import GRDB
+internal import CSQLite
 internal import Platform
 
 /// Why a database cannot be used, as a message for a person.
@@ -76,28 +76,28 @@ extension DatabaseFailure {
             self = failure
             return
         }
-        guard let error = error as? DatabaseError else {
+        guard let error = error as? SQLiteError else {
             self = .cannotOpen(path: path, why: "\(error)")
             return
         }
-        let detail = "SQLite: \(error.message ?? "error") (\(error.extendedResultCode.rawValue))"
+        let detail = "SQLite: \(error.message) (\(error.code))"
         let fileSystem = FileSystem(of: path)
         self =
-            switch error.resultCode {
-            case .SQLITE_FULL: fileSystem.isFull ? .full(path: path) : .atLimit(path: path)
-            case .SQLITE_READONLY: .readOnly(path: path)
-            case .SQLITE_CORRUPT, .SQLITE_NOTADB: .damaged(path: path, detail: detail)
-            case .SQLITE_BUSY, .SQLITE_LOCKED: .busy(path: path)
-            case .SQLITE_IOERR where fileSystem.isFull: .full(path: path)
-            case .SQLITE_IOERR, .SQLITE_CANTOPEN:
+            switch error.primaryCode {
+            case SQLITE_FULL: fileSystem.isFull ? .full(path: path) : .atLimit(path: path)
+            case SQLITE_READONLY: .readOnly(path: path)
+            case SQLITE_CORRUPT, SQLITE_NOTADB: .damaged(path: path, detail: detail)
+            case SQLITE_BUSY, SQLITE_LOCKED: .busy(path: path)
+            case SQLITE_IOERR where fileSystem.isFull: .full(path: path)
+            case SQLITE_IOERR, SQLITE_CANTOPEN:
                 if fileSystem.isReadOnly {
                     .readOnly(path: path)
-                } else if error.resultCode == .SQLITE_IOERR {
+                } else if error.primaryCode == SQLITE_IOERR {
                     .device(path: path, detail: detail)
                 } else {
                     fileSystem.isFull ? .full(path: path) : .cannotOpen(path: path, why: detail)
                 }
-            case .SQLITE_PERM, .SQLITE_AUTH: .cannotOpen(path: path, why: detail)
+            case SQLITE_PERM, SQLITE_AUTH: .cannotOpen(path: path, why: detail)
             default: .refused(path: path, detail: detail)
             }
     }

@@ -1,4 +1,4 @@
-public import GRDB
+internal import CSQLite
 internal import Glibc
 
 /// How WatchBox opens SQLite.
@@ -16,14 +16,14 @@ public enum DatabaseOpening {
     ///
     /// - Parameters:
     ///   - sizeLimit: in bytes; more is refused with `.atLimit`.
-    /// - Throws: `.fromFuture` when the file has migrations that `migrator` does not know; the file stays as it is.
+    /// - Throws: `.fromFuture` when the file has steps that `migrations` does not know; the file stays as it is.
     public static func open(
-        path: String, durability: Durability, migrator: DatabaseMigrator, sizeLimit: Int = 64 << 20
+        path: String, durability: Durability, migrations: Migrations, sizeLimit: Int = 64 << 20
     ) throws(DatabaseFailure) -> OpenedDatabase {
         var setAside: String?
         if try make(path) == .existed {
-            switch try inspect(path, migrator) {
-            case .audio: break
+            switch try inspect(path, migrations) {
+            case .intact: break
             case .fromFuture(let version): throw .fromFuture(path: path, version: version)
             case .damaged:
                 setAside = try SetAside.move(path)
@@ -31,9 +31,10 @@ public enum DatabaseOpening {
             }
         }
         do {
-            let queue = try DatabaseQueue(path: path, configuration: configuration(durability, sizeLimit))
-            try migrator.migrate(queue)
-            return OpenedDatabase(queue: queue, path: path, setAside: setAside)
+            let connection = try DatabaseConnection(path: path)
+            try setUp(connection, durability, sizeLimit)
+            try migrations.run(on: connection)
+            return OpenedDatabase(connection: connection, path: path, setAside: setAside)
         } catch {
             throw DatabaseFailure(error, path: path)
         }
@@ -58,23 +59,18 @@ public enum DatabaseOpening {
     }
 
     private enum Finding {
-        case audio
+        case intact
         case damaged
         case fromFuture(String)
     }
 
     /// Reads only, so that what a newer program wrote stays as it is.
-    private static func inspect(_ path: String, _ migrator: DatabaseMigrator) throws(DatabaseFailure) -> Finding {
+    private static func inspect(_ path: String, _ migrations: Migrations) throws(DatabaseFailure) -> Finding {
         do {
-            var readOnly = Configuration()
-            readOnly.readonly = true
-            readOnly.busyMode = .timeout(5)
-            let queue = try DatabaseQueue(path: path, configuration: readOnly)
-            return try queue.read { database in
-                guard try String.fetchAll(database, sql: "PRAGMA quick_check(1)") == ["ok"] else { return .damaged }
-                let known = Set(migrator.migrations)
-                let unknown = try migrator.appliedIdentifiers(database).subtracting(known).sorted()
-                return unknown.last.map { .fromFuture($0) } ?? .audio
+            return try DatabaseConnection(path: path, readOnly: true).reading { connection in
+                guard try connection.values("PRAGMA quick_check(1)") == ["ok"] else { return .damaged }
+                let unknown = try migrations.done(connection).subtracting(migrations.steps.map(\.name)).sorted()
+                return unknown.last.map { .fromFuture($0) } ?? .intact
             }
         } catch {
             let failure = DatabaseFailure(error, path: path)
@@ -83,24 +79,19 @@ public enum DatabaseOpening {
         }
     }
 
-    private static func configuration(_ durability: Durability, _ sizeLimit: Int) -> Configuration {
-        var configuration = Configuration()
-        configuration.busyMode = .timeout(5)
-        // GRDB's own way into WAL would set `synchronous = NORMAL` after this.
-        configuration.prepareDatabase { database in
-            guard try String.fetchOne(database, sql: "PRAGMA journal_mode = WAL") == "wal" else {
-                throw DatabaseError(resultCode: .SQLITE_CANTOPEN, message: "the file system cannot hold a WAL")
-            }
-            try database.execute(
-                sql: """
-                    \(durability.pragma);
-                    PRAGMA wal_autocheckpoint = \(checkpointPages);
-                    PRAGMA journal_size_limit = \(journalBytes);
-                    PRAGMA cache_size = -\(cacheKiB);
-                    PRAGMA trusted_schema = OFF;
-                    """)
-            _ = try Int.fetchOne(database, sql: "PRAGMA max_page_count = \(max(sizeLimit / pageBytes, 1))")
+    private static func setUp(
+        _ connection: DatabaseConnection, _ durability: Durability, _ sizeLimit: Int
+    ) throws(SQLiteError) {
+        guard try connection.value("PRAGMA journal_mode = WAL") == "wal" else {
+            throw SQLiteError(SQLITE_CANTOPEN, "the file system cannot hold a WAL")
         }
-        return configuration
+        try connection.execute(
+            """
+            \(durability.pragma);
+            PRAGMA wal_autocheckpoint = \(checkpointPages);
+            PRAGMA journal_size_limit = \(journalBytes);
+            PRAGMA cache_size = -\(cacheKiB);
+            PRAGMA max_page_count = \(max(sizeLimit / pageBytes, 1))
+            """)
     }
 }

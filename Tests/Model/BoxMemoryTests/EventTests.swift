@@ -1,5 +1,4 @@
 import Database
-import GRDB
 import Testing
 
 @testable import BoxMemory
@@ -100,7 +99,7 @@ import Testing
             let room = BoxMemory.otherQuota..<(BoxMemory.otherQuota + Int(BoxMemory.trimming))
             #expect(room.contains(relay.count), "\(relay.count)")
             #expect(relay.map(\.id) == Array(relay[0].id...relay[0].id + Int64(relay.count) - 1))
-            try memory.write { try $0.execute(sql: "DELETE FROM event") }
+            try memory.write { try $0.execute("DELETE FROM event") }
             #expect(try memory.append(event("newer")) == Int64(many + 4))
         }
     }
@@ -112,10 +111,10 @@ import Testing
             // Ten thousand rows at once instead of ten thousand commits.
             try memory.write { database in
                 try database.execute(
-                    sql: """
-                        WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 12000)
-                        INSERT INTO event (realtime_us, topic, text, details) SELECT i, 'camera', 'motion', '{}' FROM n
-                        """)
+                    """
+                    WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 12000)
+                    INSERT INTO event (realtime_us, topic, text, details) SELECT i, 'camera', 'motion', '{}' FROM n
+                    """)
             }
             for _ in 0..<BoxMemory.trimming { try memory.append(event("health", "health")) }
             let kept = try memory.events(after: 0, limit: 20_000)
@@ -124,10 +123,10 @@ import Testing
             for topic in 0..<60 {
                 try memory.write { database in
                     try database.execute(
-                        sql: """
-                            WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 400)
-                            INSERT INTO event (realtime_us, topic, text) SELECT i, ?, 'x' FROM n
-                            """, arguments: ["t\(topic)"])
+                        """
+                        WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 400)
+                        INSERT INTO event (realtime_us, topic, text) SELECT i, ?, 'x' FROM n
+                        """, ["t\(topic)"])
                 }
             }
             for _ in 0..<BoxMemory.trimming { try memory.append(event("health", "health")) }
@@ -137,9 +136,7 @@ import Testing
 
     @Test func `an event waits for no disk, what is configured does`() throws {
         try withMemory { (memory) throws in
-            func level(_ database: GRDB.Database) throws -> Int? {
-                try Int.fetchOne(database, sql: "PRAGMA synchronous")
-            }
+            func level(_ database: DatabaseConnection) throws -> Int? { try database.value("PRAGMA synchronous") }
             try memory.append(event("x"))
             let configured = try memory.read { try level($0) }
             #expect(configured == 2)

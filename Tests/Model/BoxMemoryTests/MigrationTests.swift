@@ -1,11 +1,10 @@
-import Database
 import Foundation
-import GRDB
 import ONVIF
 import Settings
 import Testing
 
 @testable import BoxMemory
+@testable import Database
 
 @Suite struct MigrationTests {
     private static let versions = 1...7
@@ -41,31 +40,24 @@ import Testing
     }
 
     private static func load(_ version: Int, at path: String) throws {
-        let queue = try DatabaseQueue(path: path)
-        try queue.inDatabase { try $0.execute(sql: try fixture(version)) }
-        try queue.close()
+        try DatabaseConnection(path: path).execute(try fixture(version))
     }
 
     private static func schema(at path: String) throws -> [String] {
-        let queue = try DatabaseQueue(path: path)
-        return try queue.read { database in
-            try String.fetchAll(
-                database,
-                sql: "SELECT type || ' ' || name || ' ' || tbl_name || ' ' || ifnull(sql, '') FROM sqlite_master"
-            ).sorted()
-        }
+        try DatabaseConnection(path: path).values(
+            "SELECT type || ' ' || name || ' ' || tbl_name || ' ' || ifnull(sql, '') FROM sqlite_master"
+        ).sorted()
     }
 
     @Test func `there is a database of every version, and today's is among them`() {
-        #expect(Schema.migrator.migrations == Self.versions.map { "v\($0)" })
+        #expect(Schema.migrations.steps.map(\.name) == Self.versions.map { "v\($0)" })
     }
 
     @Test(arguments: versions) func `a database of this version is what its migration makes`(version: Int) throws {
         try withTemporaryDirectory { directory in
             try Self.load(version, at: directory + "/old.db")
-            let queue = try DatabaseQueue(path: directory + "/made.db")
-            try Schema.migrator.migrate(queue, upTo: "v\(version)")
-            try queue.close()
+            let made = try DatabaseConnection(path: directory + "/made.db")
+            try Schema.migrations.run(on: made, upTo: "v\(version)")
             #expect(try Self.schema(at: directory + "/old.db") == Self.schema(at: directory + "/made.db"))
         }
     }
@@ -142,12 +134,8 @@ import Testing
         try withTemporaryDirectory { directory in
             let path = directory + "/state.db"
             try Self.load(6, at: path)
-            let queue = try DatabaseQueue(path: path)
-            try queue.inDatabase { database in
-                try database.execute(
-                    sql: "ALTER TABLE camera ADD COLUMN future TEXT; INSERT INTO grdb_migrations VALUES ('v8')")
-            }
-            try queue.close()
+            try DatabaseConnection(path: path).execute(
+                "ALTER TABLE camera ADD COLUMN future TEXT; INSERT INTO grdb_migrations VALUES ('v8')")
             let content = try bytes(path)
             let error = try #require(throws: BoxMemoryError.self) { try BoxMemory(path: path) }
             #expect(error == .database(.fromFuture(path: path, version: "v8")))
@@ -161,15 +149,12 @@ import Testing
         try withTemporaryDirectory { directory in
             let path = directory + "/state.db"
             try Self.load(1, at: path)
-            let queue = try DatabaseQueue(path: path)
             // In the way of v3: v2 is done, v3 and what follows are not.
-            try queue.inDatabase { try $0.execute(sql: "CREATE TABLE object (id INTEGER)") }
-            try queue.close()
+            try DatabaseConnection(path: path).execute("CREATE TABLE object (id INTEGER)")
             #expect(throws: BoxMemoryError.self) { try BoxMemory(path: path) }
-            let again = try DatabaseQueue(path: path)
-            #expect(try again.read { try Schema.migrator.completedMigrations($0) } == ["v1", "v2"])
-            try again.inDatabase { try $0.execute(sql: "DROP TABLE object") }
-            try again.close()
+            let again = try DatabaseConnection(path: path)
+            #expect(try Schema.migrations.done(again) == ["v1", "v2"])
+            try again.execute("DROP TABLE object")
             #expect(try BoxMemory(path: path).formerStore() != nil)
         }
     }

@@ -1,9 +1,10 @@
 import BoxMemory
 import Foundation
-import GRDB
 import MemoryWriter
 import TestSupport
 import Testing
+
+@testable import Database
 
 /// What the memory holds after each step of `MemoryHistory`, made without any disturbance.
 enum Undisturbed {
@@ -143,8 +144,7 @@ enum Undisturbed {
             let path = directory + "/state.db"
             try last.database.write(to: URL(filePath: path))
             try last.log.write(to: URL(filePath: path + "-wal"))
-            let queue = try DatabaseQueue(path: path)
-            try queue.inDatabase { _ = try $0.checkpoint(.truncate) }
+            try DatabaseConnection(path: path).execute("PRAGMA wal_checkpoint(TRUNCATE)")
             return try bytes(path)
         }
         #expect(moved != last.database)

@@ -3,11 +3,11 @@ import BoxMemory
 import CameraModel
 import ControlAPI
 import Foundation
-import GRDB
 import Settings
 import Testing
 
 @testable import ControlPlane
+@testable import Database
 
 /// A box whose state was written by the last version that kept the configuration in the database (commit e878bc8):
 /// `whole`, and `interrupted`, which was killed in the middle of a rollback, with half of the rows replaced.
@@ -23,17 +23,15 @@ struct FormerStoreTests {
         try stage.write("camera.till = { source = \"test:\" }\n", to: "conf.d/20-till.toml")
         try FileManager.default.copyItem(
             at: fixtures.appending(path: "generations"), to: URL(filePath: stage.paths.generations))
-        let queue = try DatabaseQueue(path: stage.paths.database)
-        try queue.inDatabase {
-            try $0.execute(sql: try String(contentsOf: fixtures.appending(path: "state.sql"), encoding: .utf8))
-        }
-        try queue.close()
+        try DatabaseConnection(path: stage.paths.database).execute(
+            try String(contentsOf: fixtures.appending(path: "state.sql"), encoding: .utf8))
         return stage
     }
 
     private static func tables(_ stage: ControlStage) throws -> Set<String> {
-        let queue = try DatabaseQueue(path: stage.paths.database)
-        return try queue.read { try String.fetchSet($0, sql: "SELECT name FROM sqlite_master WHERE type = 'table'") }
+        Set(
+            try DatabaseConnection(path: stage.paths.database).values(
+                "SELECT name FROM sqlite_master WHERE type = 'table'"))
     }
 
     private static let ids: Set = ["front", "gate", "till", "yard"]
@@ -117,9 +115,7 @@ struct FormerStoreTests {
 
     @Test func `what the database held later than the last generation is not lost`() async throws {
         let stage = try Self.box(.whole)
-        let queue = try DatabaseQueue(path: stage.paths.database)
-        try queue.inDatabase { try $0.execute(sql: "UPDATE camera SET name = 'Later' WHERE id = 'gate'") }
-        try queue.close()
+        try DatabaseConnection(path: stage.paths.database).execute("UPDATE camera SET name = 'Later' WHERE id = 'gate'")
         let control = try await stage.start()
         #expect(await control.stored("gate")?.name == "Later")
     }

@@ -1,30 +1,27 @@
+import CSQLite
 import Foundation
-import GRDB
 import Testing
 
 @testable import Database
 
-private let notes: DatabaseMigrator = {
-    var migrator = DatabaseMigrator()
-    migrator.registerMigration("v1") { database in
-        try database.execute(sql: "CREATE TABLE note (id INTEGER PRIMARY KEY, text TEXT NOT NULL UNIQUE)")
-    }
-    return migrator
-}()
+private let notes = Migrations([
+    .init("v1") { try $0.execute("CREATE TABLE note (id INTEGER PRIMARY KEY, text TEXT NOT NULL UNIQUE)") }
+])
+private let newer = Migrations(notes.steps + [.init("v7") { try $0.execute("CREATE TABLE future (id INTEGER)") }])
 
 private func open(
-    _ path: String, _ durability: Durability = .configuration, _ migrator: DatabaseMigrator = notes,
+    _ path: String, _ durability: Durability = .configuration, _ migrations: Migrations = notes,
     sizeLimit: Int = 1 << 20
 ) throws -> OpenedDatabase {
-    try DatabaseOpening.open(path: path, durability: durability, migrator: migrator, sizeLimit: sizeLimit)
+    try DatabaseOpening.open(path: path, durability: durability, migrations: migrations, sizeLimit: sizeLimit)
 }
 
 private func add(_ text: String, _ database: OpenedDatabase) throws {
-    try database.write { try $0.execute(sql: "INSERT INTO note (text) VALUES (?)", arguments: [text]) }
+    try database.write { try $0.execute("INSERT INTO note (text) VALUES (?)", [text]) }
 }
 
 private func texts(_ database: OpenedDatabase) throws -> [String] {
-    try database.read { try String.fetchAll($0, sql: "SELECT text FROM note ORDER BY id") }
+    try database.read { try $0.values("SELECT text FROM note ORDER BY id") }
 }
 
 @Suite struct DatabaseOpeningTests {
@@ -51,17 +48,18 @@ private func texts(_ database: OpenedDatabase) throws -> [String] {
     func `the connection is set up as promised`(durability: Durability, synchronous: Int) throws {
         try withTemporaryDirectory { directory in
             let database = try open(directory + "/state.db", durability, sizeLimit: 1 << 20)
-            func pragma(_ name: String) throws -> String? {
-                try database.queue.inDatabase { try String.fetchOne($0, sql: "PRAGMA \(name)") }
+            func pragma(_ name: String) throws -> Int? {
+                try database.withConnection { try $0.value("PRAGMA \(name)") }
             }
-            #expect(try pragma("journal_mode") == "wal")
-            #expect(try pragma("synchronous") == "\(synchronous)")
-            #expect(try pragma("foreign_keys") == "1")
-            #expect(try pragma("busy_timeout") == "5000")
-            #expect(try pragma("max_page_count") == "256")
-            #expect(try pragma("journal_size_limit") == "\(1 << 20)")
-            #expect(try pragma("wal_autocheckpoint") == "256")
-            #expect(try pragma("trusted_schema") == "0")
+            #expect(try database.withConnection { try $0.value("PRAGMA journal_mode") } == "wal")
+            #expect(try pragma("synchronous") == synchronous)
+            #expect(try pragma("foreign_keys") == 1)
+            #expect(try pragma("busy_timeout") == 5000)
+            #expect(try pragma("max_page_count") == 256)
+            #expect(try pragma("journal_size_limit") == 1 << 20)
+            #expect(try pragma("wal_autocheckpoint") == 256)
+            #expect(try pragma("cache_size") == -512)
+            #expect(try pragma("trusted_schema") == 0)
         }
     }
 
@@ -116,8 +114,6 @@ private func texts(_ database: OpenedDatabase) throws -> [String] {
     @Test func `a database of a newer version is refused and stays as it is`() throws {
         try withTemporaryDirectory { directory in
             let path = directory + "/state.db"
-            var newer = notes
-            newer.registerMigration("v7") { try $0.execute(sql: "CREATE TABLE future (id INTEGER)") }
             let other = try open(path, .configuration, newer)
             try add("from the future", other)
             let (content, log) = (try bytes(path), try bytes(path + "-wal"))
@@ -133,8 +129,6 @@ private func texts(_ database: OpenedDatabase) throws -> [String] {
     @Test func `a closed database of a newer version stays as it is, too`() throws {
         try withTemporaryDirectory { directory in
             let path = directory + "/state.db"
-            var newer = notes
-            newer.registerMigration("v7") { try $0.execute(sql: "CREATE TABLE future (id INTEGER)") }
             try add("from the future", try open(path, .configuration, newer))
             let content = try bytes(path)
             #expect(throws: DatabaseFailure.fromFuture(path: path, version: "v7")) { try open(path) }
@@ -146,10 +140,10 @@ private func texts(_ database: OpenedDatabase) throws -> [String] {
         try withTemporaryDirectory { directory in
             let path = directory + "/state.db"
             try add("one", try open(path))
-            var broken = notes
-            broken.registerMigration("v2") { database in
-                try database.execute(sql: "DROP TABLE note; CREATE TABLE other (id INTEGER); SELECT nonsense()")
+            let step = Migrations.Step("v2") { database in
+                try database.execute("DROP TABLE note; CREATE TABLE other (id INTEGER); SELECT nonsense()")
             }
+            let broken = Migrations(notes.steps + [step])
             let failure = try #require(throws: DatabaseFailure.self) { try open(path, .configuration, broken) }
             guard case .refused = failure else {
                 Issue.record("\(failure)")
@@ -188,7 +182,7 @@ private func texts(_ database: OpenedDatabase) throws -> [String] {
             }
             #expect(failure == .atLimit(path: directory + "/state.db"))
             #expect(try texts(database).first == "one")
-            try database.write { try $0.execute(sql: "DELETE FROM note WHERE id > 1") }
+            try database.write { try $0.execute("DELETE FROM note WHERE id > 1") }
             try add("two", database)
             #expect(try texts(database) == ["one", "two"])
         }
@@ -200,7 +194,7 @@ private func texts(_ database: OpenedDatabase) throws -> [String] {
             let database = try open(directory + "/state.db")
             #expect(throws: Regret.self) {
                 try database.write { connection in
-                    try connection.execute(sql: "INSERT INTO note (text) VALUES ('one')")
+                    try connection.execute("INSERT INTO note (text) VALUES ('one')")
                     throw Regret()
                 }
             }
@@ -220,9 +214,8 @@ private func texts(_ database: OpenedDatabase) throws -> [String] {
             let path = directory + "/state.db"
             let database = try open(path)
             for round in 0..<100 { try add("\(round) " + String(repeating: "x", count: 500), database) }
-            try database.queue.inDatabase { connection in
-                _ = try connection.checkpoint(.truncate)
-                try connection.execute(sql: "PRAGMA shrink_memory")
+            try database.withConnection { connection in
+                try connection.execute("PRAGMA wal_checkpoint(TRUNCATE); PRAGMA shrink_memory")
             }
             var content = try bytes(path)
             for page in 1..<content.count / 4096 {
@@ -255,21 +248,24 @@ private func texts(_ database: OpenedDatabase) throws -> [String] {
 
     /// On a file system with room.
     @Test(arguments: [
-        (ResultCode.SQLITE_READONLY, DatabaseFailure.readOnly(path: "/")), (.SQLITE_BUSY, .busy(path: "/")),
-        (.SQLITE_READONLY_DBMOVED, .readOnly(path: "/")),
-        (.SQLITE_FULL, .atLimit(path: "/")),
-        (.SQLITE_CORRUPT, .damaged(path: "/", detail: "SQLite: m (11)")),
-        (.SQLITE_NOTADB, .damaged(path: "/", detail: "SQLite: m (26)")),
-        (.SQLITE_IOERR_WRITE, .device(path: "/", detail: "SQLite: m (778)")),
-        (.SQLITE_PERM, .cannotOpen(path: "/", why: "SQLite: m (3)")),
-        (.SQLITE_CONSTRAINT, .refused(path: "/", detail: "SQLite: m (19)")),
-    ]) func `SQLite's codes get a text`(code: ResultCode, failure: DatabaseFailure) {
-        #expect(DatabaseFailure(DatabaseError(resultCode: code, message: "m"), path: "/") == failure)
+        (SQLITE_READONLY, DatabaseFailure.readOnly(path: "/")), (SQLITE_BUSY, .busy(path: "/")),
+        // SQLITE_READONLY_DBMOVED, whose name is a macro that Swift does not import.
+        (SQLITE_READONLY | 4 << 8, .readOnly(path: "/")),
+        (SQLITE_FULL, .atLimit(path: "/")),
+        (SQLITE_CORRUPT, .damaged(path: "/", detail: "SQLite: m (11)")),
+        (SQLITE_NOTADB, .damaged(path: "/", detail: "SQLite: m (26)")),
+        // SQLITE_IOERR_WRITE
+        (SQLITE_IOERR | 3 << 8, .device(path: "/", detail: "SQLite: m (778)")),
+        (SQLITE_PERM, .cannotOpen(path: "/", why: "SQLite: m (3)")),
+        (SQLITE_CONSTRAINT, .refused(path: "/", detail: "SQLite: m (19)")),
+    ]) func `SQLite's codes get a text`(code: Int32, failure: DatabaseFailure) {
+        #expect(DatabaseFailure(SQLiteError(code, "m"), path: "/") == failure)
     }
 
     @Test func `a full file system is recognised without SQLite's help`() throws {
         // /proc has no blocks at all.
-        let failure = DatabaseFailure(DatabaseError(resultCode: .SQLITE_IOERR_SHMSIZE, message: "m"), path: "/proc/x")
+        let sharedMemorySize = SQLITE_IOERR | 19 << 8
+        let failure = DatabaseFailure(SQLiteError(sharedMemorySize, "m"), path: "/proc/x")
         #expect(failure == .full(path: "/proc/x"))
     }
 }

@@ -2,7 +2,6 @@ internal import BoxReadings
 internal import ControlAPI
 internal import Database
 internal import ErrorCatalog
-internal import GRDB
 
 /// The events of about a day in SQLite. All its calls block: for a thread of their own.
 final class HistoryStore: Sendable {
@@ -18,11 +17,11 @@ final class HistoryStore: Sendable {
 
     init(path: String) throws(DatabaseFailure) {
         database = try DatabaseOpening.open(
-            path: path, durability: .history, migrator: HealthSchema.migrator, sizeLimit: Self.sizeLimit)
+            path: path, durability: .history, migrations: HealthSchema.migrations, sizeLimit: Self.sizeLimit)
     }
 
     func lastID() throws -> Int64 {
-        try database.read { try Int64.fetchOne($0, sql: "SELECT max(id) FROM event") ?? 0 }
+        try database.read { try $0.value("SELECT max(id) FROM event") ?? 0 }
     }
 
     /// - Parameter now: seconds since 1970. Events that seem to come from the future stay until the number of rows is
@@ -31,23 +30,23 @@ final class HistoryStore: Sendable {
         try database.write { database in
             for event in events {
                 try database.execute(
-                    sql: """
-                        INSERT OR REPLACE INTO event
-                            (id, time, kind, checkName, object, fromState, toState, level, text, code)
-                        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-                        """,
-                    arguments: [
+                    """
+                    INSERT OR REPLACE INTO event
+                        (id, time, kind, checkName, object, fromState, toState, level, text, code)
+                    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                    """,
+                    [
                         event.id, event.time, event.kind, event.check, event.object, event.from?.rawValue,
                         event.to?.rawValue, event.level, event.text, event.code.map { Int64($0.rawValue) },
                     ])
             }
             try database.execute(
-                sql: """
-                    DELETE FROM event WHERE id <= (SELECT max(id) FROM event) - ?;
-                    DELETE FROM event WHERE time < ? AND time > ?
-                    """,
+                """
+                DELETE FROM event WHERE id <= (SELECT max(id) FROM event) - ?;
+                DELETE FROM event WHERE time < ? AND time > ?
+                """,
                 // A time before 2026 is that of a clock that was not set: it says nothing about the event's age.
-                arguments: [Self.maxEvents, now - Self.keptSeconds, HealthThresholds.earliestTime])
+                [Self.maxEvents, now - Self.keptSeconds, HealthThresholds.earliestTime])
         }
     }
 
@@ -58,26 +57,25 @@ final class HistoryStore: Sendable {
     ///   - since: seconds since 1970.
     func events(check: String?, since: Int64) throws -> [HealthEvent] {
         try database.read { database in
-            let rows = try Row.fetchAll(
-                database,
-                sql: """
-                    SELECT * FROM event
-                    WHERE (time >= :since OR time <= :floor) AND (:check IS NULL OR checkName = :check)
-                    ORDER BY id DESC LIMIT :limit
-                    """,
-                arguments: [
-                    "since": since, "floor": HealthThresholds.earliestTime, "check": check, "limit": Self.maxAnswered,
-                ])
-            return rows.map(Self.event)
+            try database.rows(
+                """
+                SELECT * FROM event
+                WHERE (time >= ?1 OR time <= ?2) AND (?3 IS NULL OR checkName = ?3)
+                ORDER BY id DESC LIMIT ?4
+                """, [since, HealthThresholds.earliestTime, check, Self.maxAnswered]
+            ).map(Self.event)
         }
     }
 
-    private static func event(_ row: Row) -> HealthEvent {
+    private static func event(_ row: DatabaseRow) throws -> HealthEvent {
         HealthEvent(
-            id: row["id"], time: row["time"], kind: row["kind"], check: row["checkName"], object: row["object"],
-            from: (row["fromState"] as String?).flatMap { HealthState(rawValue: $0) },
-            to: (row["toState"] as String?).flatMap { HealthState(rawValue: $0) }, level: row["level"],
-            text: row["text"],
-            code: (row["code"] as Int64?).flatMap { UInt16(exactly: $0) }.flatMap { ErrorCode(rawValue: $0) })
+            id: try row.field("id"), time: try row.field("time"), kind: try row.field("kind"),
+            check: try row.field("checkName"), object: try row.optional("object"),
+            from: try row.optional("fromState").flatMap { HealthState(rawValue: $0) },
+            to: try row.optional("toState").flatMap { HealthState(rawValue: $0) }, level: try row.optional("level"),
+            text: try row.field("text"),
+            code: try row.optional("code", as: Int64.self).flatMap { UInt16(exactly: $0) }.flatMap {
+                ErrorCode(rawValue: $0)
+            })
     }
 }
