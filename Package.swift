@@ -42,7 +42,7 @@ let folders = [
         "Services",
         "CameraPipeline CameraUnit ControlPlane Doctor HealthMonitor Hooks KeyAccessServer Player Relay RelayProbe"
     ),
-    ("Programs", "BoxView Console watchboxctl watchboxd"),
+    ("Programs", "BoxCommands BoxView Console watchboxctl watchboxd"),
 ]
 
 /// Where tests are that no target of Sources is named after.
@@ -281,23 +281,25 @@ let package = Package(
             ["Cryptography", "FLV", "Media", "NanoTDF", "NanoTDFCryptography", "RTMP", "RTMPTransport", nioCore]),
 
         // 4: programs
-        program(
-            "watchboxd",
-            [
-                "Settings", "KeyAccess", "APIServer", "CProgram", "CameraModel", "CameraPipeline", "CameraUnit",
-                "ControlAPI", "ControlClient",
-                "ControlPlane", "CredentialStore", "ErrorCatalog", "HealthMonitor", "Hooks", "KeyAccessServer", "Relay",
-                "KeyAccessClient", "Platform", "RTMPTransport", "Systemd", "VideoCodec", "Wire", "Console", arguments,
-                lifecycle, logging,
-            ]),
-        program(
-            "watchboxctl",
+        module(
+            "BoxCommands",
             [
                 "AudioCapture", "BoxConfiguration", "BoxView", "CameraModel", "ControlAPI", "ControlClient", "Doctor",
                 "ErrorCatalog", "HTTPClient", "Player", "Relay", "RelayProbe", "KeyAccess", "KeyAccessClient",
                 "KeyAccessServer", "RTMP", "RTMPTransport", "Platform", "Settings", "Systemd", "VideoCapture",
                 "VideoCodec", "Console", "Wire", arguments,
             ]),
+        program(
+            "watchboxd",
+            [
+                "Settings", "KeyAccess", "APIServer", "BoxCommands", "CProgram", "CameraModel", "CameraPipeline",
+                "CameraUnit",
+                "ControlAPI", "ControlClient",
+                "ControlPlane", "CredentialStore", "ErrorCatalog", "HealthMonitor", "Hooks", "KeyAccessServer", "Relay",
+                "KeyAccessClient", "Platform", "RTMPTransport", "Systemd", "VideoCodec", "Wire", "Console", arguments,
+                lifecycle, logging,
+            ]),
+        program("watchboxctl", ["BoxCommands"]),
 
         // What tests and rigs share.
         // What starts the programs as a person would, compares all that they did, and reports: for EndToEndTests and `make demo`.
@@ -482,7 +484,8 @@ let package = Package(
         tests(
             "EndToEnd",
             [
-                "Settings", "watchboxd", "watchboxctl", "ControlAPI", "Demonstration", "Doctor", "Console", "FLV",
+                "BoxCommands", "Settings", "watchboxd", "watchboxctl", "ControlAPI", "Demonstration", "Doctor",
+                "Console", "FLV",
                 "Media",
                 "NanoTDF", "NanoTDFCryptography", "Cryptography", "KeyAccessClient", "Platform", "Player", "RTMP",
                 "RTMPTransport", "Systemd", "Wire", nioCore, arguments,

@@ -1,4 +1,5 @@
 import ArgumentParser
+import BoxCommands
 import Console
 
 @main
@@ -14,6 +15,7 @@ struct Watchboxd: AsyncParsableCommand {
         ])
 
     static func main() async {
+        if CommandLineProgram.isCalled { await CommandLineProgram.run() }
         // The KAS answers hundreds of requests at once, on all cores.
         if CommandLine.arguments.dropFirst().first != KASCommand.configuration.commandName { ProgramPages.useOneHeap() }
         await Program.run(Watchboxd.self)

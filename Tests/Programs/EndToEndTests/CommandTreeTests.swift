@@ -3,7 +3,7 @@ import ControlAPI
 import Foundation
 import Testing
 
-@testable import watchboxctl
+@testable import BoxCommands
 
 /// Every command says how it is used, and what it says is true.
 struct CommandTreeTests {

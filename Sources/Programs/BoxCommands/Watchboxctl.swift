@@ -1,7 +1,6 @@
 import ArgumentParser
 import Console
 
-@main
 struct Watchboxctl: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "watchboxctl", abstract: "Run a WatchBox: look, change, find out what is wrong.",
@@ -27,9 +26,4 @@ struct Watchboxctl: AsyncParsableCommand {
                     ConfigCommand.self, CompletionCommand.self, VersionCommand.self, ManualCommand.self,
                 ]),
         ])
-
-    static func main() async {
-        await Program.run(
-            Watchboxctl.self, outputIsResult: true, hint: { NearestCommand.hint($0, of: Watchboxctl.self) })
-    }
 }

@@ -1,0 +1,3 @@
+import BoxCommands
+
+await CommandLineProgram.run()
