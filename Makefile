@@ -19,11 +19,12 @@ TEST_PACKAGES := ffmpeg nginx libnginx-mod-rtmp rtmpdump openssl curl procps pyt
 	gstreamer1.0-plugins-bad gstreamer1.0-plugins-ugly gstreamer1.0-libav
 VM_PACKAGES := qemu-system-x86 mmdebstrap debian-archive-keyring kmod cpio e2fsprogs xz-utils make gcc binutils util-linux iproute2 \
 	python3 ffmpeg
+DEB_PACKAGES := dpkg-dev binutils lintian
 BENCH_PACKAGES := ffmpeg gcc libssl-dev openssl time libnginx-mod-rtmp nginx python3 mmdebstrap debian-archive-keyring iproute2 util-linux \
 	python3-gi gir1.2-gst-rtsp-server-1.0 gstreamer1.0-rtsp gstreamer1.0-plugins-base gstreamer1.0-plugins-good gstreamer1.0-plugins-ugly
 
-.PHONY: help build release demo check test test-systemd test-vm mutants sanitize bench soak lint format install clean toolchain build-packages test-packages \
-	bench-packages vm-packages python-peers
+.PHONY: help build release demo check test test-systemd test-vm mutants sanitize bench soak lint format install deb test-deb clean toolchain build-packages test-packages \
+	bench-packages vm-packages deb-packages python-peers
 
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -73,16 +74,13 @@ format: toolchain  ## rewrite the sources in the project's style
 	$(SWIFT) format --in-place --recursive --parallel Package.swift Sources Tests Benchmarks/Package.swift Benchmarks/Benchmarks Benchmarks/Sources
 
 install: release  ## programs, units, manual and completions into $(DESTDIR)
-	install -D -m 0755 --strip .build/release/watchboxd $(DESTDIR)$(PREFIX)/bin/watchboxd
-	install -D -m 0755 --strip .build/release/watchboxctl $(DESTDIR)$(PREFIX)/bin/watchboxctl
-	install -D -m 0644 -t $(DESTDIR)$(PREFIX)/share/watchbox docs/ref/openapi.json docs/ref/openapi-camera.json
-	units/install-units --programs $(PREFIX)/bin "$(DESTDIR)/"
-	.build/release/watchboxctl manual > .build/watchboxctl.1
-	install -D -m 0644 .build/watchboxctl.1 $(DESTDIR)$(PREFIX)/share/man/man1/watchboxctl.1
-	for shell in bash:bash-completion/completions/watchboxctl zsh:zsh/vendor-completions/_watchboxctl fish:fish/vendor_completions.d/watchboxctl.fish; do \
-		.build/release/watchboxctl completion $${shell%%:*} > .build/completion; \
-		install -D -m 0644 .build/completion $(DESTDIR)$(PREFIX)/share/$${shell#*:}; \
-	done
+	packaging/stage --programs .build/release '$(DESTDIR)' '$(PREFIX)'
+
+deb: release deb-packages  ## Debian packages for this machine's release and architecture, in .build/deb
+	packaging/build-deb .build/deb
+
+test-deb: deb test-packages  ## an owner's way with them: install on a clean Debian, publish, upgrade, remove, purge
+	Tests/Rigs/packages/package-tests
 
 clean:  ## remove what was built
 	rm -rf .build demo-out Benchmarks/.build
@@ -99,6 +97,9 @@ test-packages:
 # A machine that cannot have QEMU says so in one line when the guest is asked for.
 vm-packages:
 	@Tests/Rigs/require-debian $(VM_PACKAGES) || true
+
+deb-packages:
+	@Tests/Rigs/require-debian $(DEB_PACKAGES)
 
 bench-packages:
 	@Tests/Rigs/require-debian $(BENCH_PACKAGES)
