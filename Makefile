@@ -79,7 +79,7 @@ install: release  ## programs, units, manual and completions into $(DESTDIR)
 deb: release deb-packages  ## Debian packages for this machine's release and architecture, in .build/deb
 	packaging/build-deb .build/deb
 
-test-deb: deb test-packages  ## an owner's way with them: install on a clean Debian, publish, upgrade, remove, purge
+test-deb: deb test-packages  ## of these: install on a clean Debian, publish, upgrade, remove, purge
 	Tests/Rigs/packages/package-tests
 
 clean:  ## remove what was built

@@ -1,6 +1,6 @@
 /// What a stream has for all its subscribers and has not yet handed out.
 ///
-/// An audio or a header waits a moment for the next frame: most of what a subscriber costs is the system call that
+/// An audio frame or a header waits a moment for the next frame: most of what a subscriber costs is the system call that
 /// each write is, and so frames, audio and headers share one.
 struct OutputBatch<Encoded: Sendable>: Sendable {
     struct Item: Sendable {

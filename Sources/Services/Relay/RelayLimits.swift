@@ -33,7 +33,7 @@ public struct RelayLimits: Equatable, Sendable {
     public var groupMessages = 8 << 10
     public var groupDuration: UInt64 = 10_000_000_000
 
-    /// How long an audio or a header may wait for the next frame, to share a write with it; and how much may gather.
+    /// How long an audio frame or a header may wait for the next frame, to share a write with it; and how much may gather.
     public var batchDelay: UInt64 = 20_000_000
     public var batchBytes = 256 << 10
     public var batchMessages = 64

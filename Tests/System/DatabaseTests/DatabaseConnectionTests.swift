@@ -152,22 +152,6 @@ private func withConnection<Value>(_ body: (DatabaseConnection) throws -> Value)
         }
     }
 
-    @Test func `a writer waits for the one before`() async throws {
-        let directory = FileManager.default.temporaryDirectory.appending(path: "watchbox-test-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(at: directory) }
-        let path = directory.path + "/a.db"
-        let first = try DatabaseConnection(path: path)
-        try first.execute("CREATE TABLE t (a); BEGIN IMMEDIATE; INSERT INTO t VALUES (1)")
-        let second = Task.detached {
-            try DatabaseConnection(path: path).writing { try $0.execute("INSERT INTO t SELECT 1 + max(a) FROM t") }
-        }
-        try await Task.sleep(for: .milliseconds(200))
-        try first.execute("COMMIT")
-        try await second.value
-        #expect(try first.value("SELECT max(a) FROM t") == 2)
-    }
-
     @Test func `who opens a file that may only be read changes nothing`() throws {
         try withTemporaryDirectory { directory in
             let path = directory + "/a.db"
