@@ -253,8 +253,10 @@ final class StreamTestRun: Sendable {
         var lacksKeyFrame = false
         var current: (any CameraPull)?
         let handle = { [self] (event: StreamPull.Event, now: UInt64) in
+            // Frames that came in one piece with the last one that was needed.
+            guard !isOver else { return }
             if case .lacksKeyFrame = event { lacksKeyFrame = true }
-            isOver = took(event, current, &steps, at: now) || isOver
+            isOver = took(event, current, &steps, at: now)
         }
         let isDone = { isOver || steps.isLate }
         let pull: any CameraPull =

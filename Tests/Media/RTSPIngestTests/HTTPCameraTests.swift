@@ -233,7 +233,7 @@ struct HTTPCameraTests {
         #expect(TestCamera.connections(lines).allSatisfy { $0.basic == false })
     }
 
-    @Test(arguments: ["/stream?auth=sha256", "/capture?auth=md5qop"])
+    @Test(arguments: ["/stream?auth=sha256", "/stream?auth=sha256&burst=3", "/capture?auth=md5qop"])
     func `a good camera passes every step of the test`(path: String) async throws {
         let camera = try await TestCamera.overHTTP()
         defer { camera.end() }

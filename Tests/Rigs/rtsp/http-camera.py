@@ -17,6 +17,7 @@ image), /page (HTML), /video (MP4). Quirks are chosen by the query of the URL:
   lf=1                       lines of parts end with LF
   end=S                      the stream ends in good order after S s      reset=S    and the connection is reset
   freeze=S                   no image any more after S s, the connection stays up
+  burst=N                    N images at a time, in one piece
   trickle=1                  one byte a second                            cut=N      every Nth image is cut off
   same=1                     always the same image                        close=1    /capture: closes after each image
   status=N                   is answered N                                retry=N    with Retry-After N
@@ -68,6 +69,8 @@ class Viewer(threading.Thread):
     def __init__(self, camera, connection):
         super().__init__(daemon=True)
         self.camera, self.connection = camera, connection
+        # What is to be sent in one piece; None: each piece as it comes.
+        self.held = None
         self.reported = {"paths": [], "refusals": 0, "logins": [], "basic": False, "pictures": 0}
 
     def run(self):
@@ -226,6 +229,8 @@ class Viewer(threading.Thread):
         if quirks.get("type") == "none":
             text = re.sub("Content-Type.*\r\n", "", text)
         self.connection.sendall((text + "\r\n").encode())
+        if "burst" in quirks:
+            self.held = bytearray()
         begin, number = time.monotonic(), 0
         at = lambda name: name in quirks and time.monotonic() - begin >= float(quirks[name])
         while True:
@@ -242,6 +247,11 @@ class Viewer(threading.Thread):
             number += 1
             self.part(quirks, form, boundary, self.camera.next(quirks), number)
             self.reported["pictures"] += 1
+            if self.held is not None:
+                if number % int(quirks["burst"]):
+                    continue
+                self.connection.sendall(self.held)
+                self.held = bytearray()
             time.sleep(max(0, begin + number / float(quirks.get("fps", 10)) - time.monotonic()))
 
     def part(self, quirks, form, boundary, jpeg, number):
@@ -262,7 +272,13 @@ class Viewer(threading.Thread):
                 self.send(piece)
 
     def send(self, bytes):
-        self.connection.sendall(b"%x\r\n%s\r\n" % (len(bytes), bytes) if self.isChunked else bytes)
+        self.write(b"%x\r\n%s\r\n" % (len(bytes), bytes) if self.isChunked else bytes)
+
+    def write(self, bytes):
+        if self.held is None:
+            self.connection.sendall(bytes)
+        else:
+            self.held += bytes
 
 
 def main():

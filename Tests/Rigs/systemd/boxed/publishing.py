@@ -1,4 +1,7 @@
 """Start order, sockets, who may ask; camera to viewer; what restarts of control and relay cost: nothing."""
+import re
+import subprocess
+
 from boxed.box import Viewer
 from boxed.checks import Not
 from boxed.stage import add, clean, configure, connect, live, lost, moves, opens, restarted, start, unit, whole
@@ -33,7 +36,17 @@ print(served, cut, refused, wrong)
 """
 
 
+def programs(box, checks):
+    """What a package brings along shows here: the manifest does not (docs/design/0017)."""
+    for name in ("watchboxd", "watchboxctl"):
+        done = subprocess.run(["readelf", "--dynamic", box.path(f"/usr/bin/{name}")], capture_output=True, text=True)
+        needed = re.findall(r"\(NEEDED\).*\[(.*)\]", done.stdout)
+        too_large = [library for library in needed if re.match(r"lib_?Foundation(?!Essentials)", library)]
+        checks.expect(f"{name} needs no Foundation, whose data for locales are 34 MB", needed and not too_large, needed or done.stderr)
+
+
 def run(box, checks, _seed):
+    programs(box, checks)
     sockets(box, checks)
     connect(box, checks)
     camera_to_viewer(box, checks)
