@@ -201,7 +201,7 @@ struct AudioTimelineTests {
         #expect(timeline.counters.steps == 1)
     }
 
-    @Test(arguments: [UInt64(1), 2, 3])
+    @Test(arguments: [1, 2, 3] as [UInt64])
     func `no instant makes it trap or grow`(seed: UInt64) {
         var generator = SeededGenerator(seed: seed)
         var timeline = AudioTimeline(inputRate: 48_000, channels: 2)

@@ -18,10 +18,11 @@ struct StreamPositionTests {
         #expect(StreamPosition(available: 480, delay: 3).instant(shape: shape, now: now) == 99_990_000_000)
     }
 
-    @Test(arguments: [
-        // Time of day, the future, long ago, and numbers that are not a time.
-        (Int64(1_764_000_000), Int64(0)), (101, 0), (98, 0), (-5, 0), (99, 2_000_000_000), (99, -1), (.max, 0), (0, 0),
-    ])
+    @Test(
+        arguments: [
+            // Time of day, the future, long ago, and numbers that are not a time.
+            (1_764_000_000, 0), (101, 0), (98, 0), (-5, 0), (99, 2_000_000_000), (99, -1), (Int64.max, 0), (0, 0),
+        ] as [(Int64, Int64)])
     func `a stamp that cannot be is not believed`(seconds: Int64, nanoseconds: Int64) {
         let position = StreamPosition(available: 480, stampSeconds: seconds, stampNanoseconds: nanoseconds)
         #expect(position.instant(shape: shape, now: now) == 99_990_000_000)

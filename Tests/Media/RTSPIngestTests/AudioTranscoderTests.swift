@@ -6,18 +6,20 @@ import Testing
 
 @Suite struct AudioTranscoderTests {
     // ITU-T G.711, tables 1a to 2b: the ends and the middle of each law.
-    @Test(arguments: [
-        (0x00 as UInt8, -32124), (0x80, 32124), (0xFF, 0), (0x7F, 0), (0x0F, -16764), (0x8F, 16764), (0xFE, 8),
-        (0x7E, -8),
-    ])
+    @Test(
+        arguments: [
+            (0x00, -32124), (0x80, 32124), (0xFF, 0), (0x7F, 0), (0x0F, -16764), (0x8F, 16764), (0xFE, 8),
+            (0x7E, -8),
+        ] as [(UInt8, Int)])
     func `mu-law`(code: UInt8, value: Int) {
         #expect(G711.muLaw[Int(code)] == Float(value) / 32_768)
     }
 
-    @Test(arguments: [
-        (0x2A as UInt8, -32256), (0xAA, 32256), (0xD5, 8), (0x55, -8), (0xD4, 24), (0x54, -24), (0x80, 5504),
-        (0x00, -5504),
-    ])
+    @Test(
+        arguments: [
+            (0x2A, -32256), (0xAA, 32256), (0xD5, 8), (0x55, -8), (0xD4, 24), (0x54, -24), (0x80, 5504),
+            (0x00, -5504),
+        ] as [(UInt8, Int)])
     func `A-law`(code: UInt8, value: Int) {
         #expect(G711.aLaw[Int(code)] == Float(value) / 32_768)
     }

@@ -16,16 +16,19 @@ struct KeyFrameRequestTests {
 
     private static func unit(_ id: UInt8, _ identifier: [UInt8] = identifier) -> [UInt8] {
         // bNumControls, bNrInPins, baSourceID, bControlSize, bmControls, iExtension.
-        [27, 0x24, 6, id] + identifier + [19, 1, 2, 2, 0xFF, 0x07, 0]
+        let parts: [[UInt8]] = [[27, 0x24, 6, id], identifier, [19, 1, 2, 2, 0xFF, 0x07, 0]]
+        return Array(parts.joined())
     }
 
     /// A device of a microphone and a camera with two extension units.
-    private static let descriptors: [UInt8] =
-        [18, 1, 0, 2, 0xEF, 2, 1, 64, 0x6D, 4, 0x2D, 8, 0x11, 0, 0, 2, 1, 1]
-        + [9, 2, 0, 0, 3, 1, 0, 0x80, 250] + interface(2, class: 1) + unit(9)
-        + interface(0) + [13, 0x24, 1, 0, 1, 0, 0, 0, 0, 0, 0, 1, 1] + unit(6, [UInt8](repeating: 7, count: 16))
-        + unit(12)
-        + interface(1, subclass: 2) + unit(13)
+    private static let parts: [[UInt8]] = [
+        [18, 1, 0, 2, 0xEF, 2, 1, 64, 0x6D, 4, 0x2D, 8, 0x11, 0, 0, 2, 1, 1],
+        [9, 2, 0, 0, 3, 1, 0, 0x80, 250], interface(2, class: 1), unit(9),
+        interface(0), [13, 0x24, 1, 0, 1, 0, 0, 0, 0, 0, 0, 1, 1], unit(6, [UInt8](repeating: 7, count: 16)),
+        unit(12),
+        interface(1, subclass: 2), unit(13),
+    ]
+    private static let descriptors = Array(parts.joined())
 
     @Test func `the unit of the camera's own interface is found, and no other`() {
         #expect(H264ExtensionUnit(descriptors: Self.descriptors, interface: 0)?.id == 12)

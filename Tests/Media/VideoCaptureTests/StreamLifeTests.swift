@@ -50,7 +50,7 @@ struct StreamLifeTests {
         #expect(throws: error) { try stream.device.start() }
     }
 
-    @Test(arguments: [UInt32(1), 33, .max])
+    @Test(arguments: [1, 33, .max] as [UInt32])
     func `fewer than two buffers, and more than can be, are not believed`(count: UInt32) throws {
         let stream = try Streaming(isStarted: false) { $0.grantedBuffers = count }
         #expect(

@@ -233,7 +233,7 @@ struct StreamTests {
         #expect(throws: CaptureError.disconnected) { try stream.nextSequence() }
     }
 
-    @Test(arguments: [UInt32(4), 31, 4_000_000_000, 2])
+    @Test(arguments: [4, 31, 4_000_000_000, 2] as [UInt32])
     func `the index of no buffer, or of one that the driver does not have, is not believed`(index: UInt32) throws {
         let stream = try Streaming { script in
             script.distortions[watchbox_VIDIOC_DQBUF] = { argument in

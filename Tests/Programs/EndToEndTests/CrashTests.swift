@@ -9,7 +9,7 @@ extension EndToEndTests {
     @Suite struct Crash {
         private static let kills = 50
 
-        @Test(arguments: [UInt64(1)])
+        @Test(arguments: [1] as [UInt64])
         func `fifty kills leave no reused IV, no clear byte, and a publisher that is back when its relay is`(
             seed: UInt64
         )

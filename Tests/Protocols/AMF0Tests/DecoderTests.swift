@@ -87,7 +87,7 @@ import Wire
 
     @Test func `entries of one container end at the limit`() throws {
         func object(_ count: Int) -> [UInt8] {
-            [3] + (0..<count).flatMap { _ in [0, 1, 0x61, 5] as [UInt8] } + [0, 0, 9]
+            [3 as UInt8] + (0..<count).flatMap { _ in [0, 1, 0x61, 5] as [UInt8] } + [0, 0, 9]
         }
         #expect(try AMF0.decode(object(256)).first?.objectValue?.entries.count == 256)
         #expect(throws: AMF0Error.tooManyEntries(offset: 0, limit: 256)) { try AMF0.decode(object(257)) }

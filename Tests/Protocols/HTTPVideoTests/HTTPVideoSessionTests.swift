@@ -368,7 +368,7 @@ struct HTTPVideoSessionTests {
             session.received(Self.counted(Sample.jpeg(2))[...], at: 2 * Self.second).first == .playing(isPolled: true))
     }
 
-    @Test(arguments: [("100 ms", 100_000_000 as UInt64), ("10 s", 10_000_000_000)])
+    @Test(arguments: [("100 ms", 100_000_000), ("10 s", 10_000_000_000)] as [(String, UInt64)])
     func `a stream that ends is asked for again as soon, whatever is set for frames`(
         name: String, interval: UInt64
     ) throws {

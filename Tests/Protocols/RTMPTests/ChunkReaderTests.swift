@@ -60,7 +60,7 @@ struct ChunkReaderTests {
         #expect(try read(bytes) == [RTMPMessage(type: .userControl, timestamp: 9, payload: [0, 7, 0, 0, 0, 1])])
     }
 
-    @Test(arguments: [UInt8(2), 3])
+    @Test(arguments: [2, 3] as [UInt8])
     func `formats 2 and 3 need a header to repeat`(format: UInt8) {
         let first = Chunks.absolute(4, time: 0, length: 1, type: 8) + [1]
         #expect(throws: RTMPError.noPreviousHeader(chunkStreamID: 6, offset: 13)) {
@@ -68,7 +68,7 @@ struct ChunkReaderTests {
         }
     }
 
-    @Test(arguments: [UInt8(0), 1, 2])
+    @Test(arguments: [0, 1, 2] as [UInt8])
     func `a new header inside a message is refused`(format: UInt8) {
         let bytes = Chunks.absolute(time: 0, length: 200) + body(128) + Chunks.basic(format, 6) + body(30)
         #expect(throws: RTMPError.headerInsideMessage(chunkStreamID: 6, offset: 140)) { try read(bytes) }
@@ -121,13 +121,13 @@ struct ChunkReaderTests {
         #expect(messages[1].payload == body(128) + body(200, from: 1) + body(72, from: 2))
     }
 
-    @Test(arguments: [UInt32(0), 0x8000_0000, 0x8000_1000, 0xFFFF_FFFF, 10_485_761, 134_217_728])
+    @Test(arguments: [0, 0x8000_0000, 0x8000_1000, 0xFFFF_FFFF, 10_485_761, 134_217_728] as [UInt32])
     func `a chunk size out of bounds is refused`(size: UInt32) {
         // 134217728: ireader/media-server#235.
         #expect(throws: RTMPError.invalidChunkSize(size, offset: 16)) { try read(Chunks.control(1, Chunks.u32(size))) }
     }
 
-    @Test(arguments: [UInt32(1), 128, 65_536, 10_485_760])
+    @Test(arguments: [1, 128, 65_536, 10_485_760] as [UInt32])
     func `a chunk size within bounds is taken`(size: UInt32) throws {
         var reader = ChunkReader()
         #expect(try reader.messages(Chunks.control(1, Chunks.u32(size))).count == 1)

@@ -46,7 +46,7 @@ struct ControlMessageTests {
         #expect(try ControlMessage.parse(message) == .setPeerBandwidth(9, limit: 2))
     }
 
-    @Test(arguments: [UInt8(0), 7, 8, 9, 18, 20, 22, 255])
+    @Test(arguments: [0, 7, 8, 9, 18, 20, 22, 255] as [UInt8])
     func `other types are not control messages`(type: UInt8) throws {
         #expect(try ControlMessage.parse(RTMPMessage(type: MessageType(rawValue: type), payload: [])) == nil)
     }

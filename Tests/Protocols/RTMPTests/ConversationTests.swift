@@ -4,7 +4,7 @@ import Testing
 
 /// Our publisher, our server and our player, connected by arrays.
 struct ConversationTests {
-    @Test(arguments: [UInt64(1), 2, 3], [false, true])
+    @Test(arguments: [1, 2, 3] as [UInt64], [false, true])
     func `what is published is played`(seed: UInt64, wraps: Bool) throws {
         var random = SeededGenerator(seed: seed)
         let url = try RTMPURL("rtmp://relay/live/cam1?key=k")

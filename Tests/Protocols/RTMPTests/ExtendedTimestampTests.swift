@@ -10,7 +10,7 @@ struct ExtendedTimestampTests {
             + long[256...]
     }
 
-    @Test(arguments: [UInt32(0xFF_FFFE), 0xFF_FFFF, 0x100_0000, 0x7FFF_FFFF, 0x8000_0000, 0xFFFF_FFFF])
+    @Test(arguments: [0xFF_FFFE, 0xFF_FFFF, 0x100_0000, 0x7FFF_FFFF, 0x8000_0000, 0xFFFF_FFFF] as [UInt32])
     func `an absolute time is read with and without repetition`(time: UInt32) throws {
         let header = Chunks.absolute(time: time, length: 300)
         let repeated = time >= 0xFF_FFFF ? Chunks.u32(time) : []
@@ -83,7 +83,7 @@ struct ExtendedTimestampTests {
         #expect(try read(bytes).map(\.payload) == [long[..<128] + [9, 9]])
     }
 
-    @Test(arguments: [UInt32(0xFF_FFF0), 0xFFFF_FFF0])
+    @Test(arguments: [0xFF_FFF0, 0xFFFF_FFF0] as [UInt32])
     func `a written stream crosses the wrap`(start: UInt32) throws {
         var writer = ChunkWriter()
         var bytes: [UInt8] = []

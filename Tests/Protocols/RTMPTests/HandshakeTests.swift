@@ -40,7 +40,7 @@ struct ClientHandshakeTests {
         #expect(machine.received(reply[3072...]) == .finish(write: s1, surplus: []))
     }
 
-    @Test(arguments: [UInt8(0), 6, 72, 255])
+    @Test(arguments: [0, 6, 72, 255] as [UInt8])
     func `another version is refused at its first byte`(version: UInt8) {
         var machine = started()
         #expect(machine.received([version]) == .close(.unsupportedVersion(version)))
@@ -96,7 +96,7 @@ struct ServerHandshakeTests {
         #expect(finished == 1)
     }
 
-    @Test(arguments: [UInt8(0), 6, 71, 255])
+    @Test(arguments: [0, 6, 71, 255] as [UInt8])
     func `another version is refused`(version: UInt8) {
         var machine = machine()
         #expect(machine.received([version, 1]) == .close(.unsupportedVersion(version)))

@@ -22,7 +22,7 @@ struct ReconnectBackoffTests {
         }
     }
 
-    @Test(arguments: [UInt64(0), 1, 12_345, .max, .max / 2])
+    @Test(arguments: [0, 1, 12_345, .max, .max / 2] as [UInt64])
     func `jitter takes away at most half`(random: UInt64) throws {
         var backoff = ReconnectBackoff()
         let given = backoff.delay(after: .badName, at: 0, random: random)

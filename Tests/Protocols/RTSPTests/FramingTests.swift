@@ -113,9 +113,9 @@ struct FramingTests {
         let junk: [UInt8] = [
             0xFF, 0x24, 0x09, 0, 9, 0x24, 0, 0, 20, 0x41, 0x52, 0x54, 0x53, 0x50, 0x20, 0x24, 0, 0, 2, 0x80,
         ]
-        let stream =
-            frame(0, packet(1)) + junk + frame(0, packet(2)) + [0xFE] + Array("RTSP/1.0 200 OK\r\nCSeq: 3\r\n\r\n".utf8)
-            + frame(0, packet(3))
+        let answer = [0xFE] + Array("RTSP/1.0 200 OK\r\nCSeq: 3\r\n\r\n".utf8)
+        let parts: [[UInt8]] = [frame(0, packet(1)), junk, frame(0, packet(2)), answer, frame(0, packet(3))]
+        let stream = Array(parts.joined())
         let expected: [RTSPSession.Action] = [1, 2, 3].map { .media(index: 0, isControl: false, packet($0)[...]) }
         for cut in 0...stream.count {
             let (actions, facts) = Self.actions([stream[..<cut], stream[cut...]], playing: dialogue)

@@ -176,7 +176,7 @@ private struct Stage {
         #expect(stage.auditor.faults == [])
     }
 
-    @Test(arguments: [UInt64(1), 2, 3])
+    @Test(arguments: [1, 2, 3] as [UInt64])
     func `over ten thousand rotations no item is under an unannounced key, none is lost, no IV comes twice`(
         seed: UInt64
     ) {

@@ -59,7 +59,7 @@ import Testing
         #expect(steps == [33, 34])
     }
 
-    @Test(arguments: [(Int64(16_777_214), UInt32(0xFF_FFFE)), (4_294_967_295, 0xFFFF_FFFF), (4_294_967_317, 21)])
+    @Test(arguments: [(16_777_214, 0xFF_FFFE), (4_294_967_295, 0xFFFF_FFFF), (4_294_967_317, 21)] as [(Int64, UInt32)])
     func `time passes 2^24 and wraps at 2^32 milliseconds`(milliseconds: Int64, timestamp: UInt32) {
         let units = [unit(dts: .zero), unit(dts: MediaTime(milliseconds: milliseconds))]
         #expect(timestamps(units) == [0, timestamp])

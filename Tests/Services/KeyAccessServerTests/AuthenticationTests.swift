@@ -199,7 +199,7 @@ import Wire
         #expect(try status(rig, token: access, requestToken: token) == 401)
     }
 
-    @Test(arguments: [(Int64(0), 200), (-60, 200), (-61, 401), (60, 200), (61, 401)])
+    @Test(arguments: [(0, 200), (-60, 200), (-61, 401), (60, 200), (61, 401)] as [(Int64, Int)])
     func `a request token from the past or the future`(offset: Int64, expected: Int) throws {
         let rig = try Rig()
         let token = try client.token(client.body([rig.sealedHeader()]), now: rig.time.seconds + offset)

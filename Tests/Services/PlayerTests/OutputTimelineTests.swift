@@ -18,7 +18,7 @@ struct OutputTimelineTests {
         #expect(placed.presentationTime.milliseconds == 5080)
     }
 
-    @Test(arguments: [Int64(0), 4000, 900_000])
+    @Test(arguments: [0, 4000, 900_000] as [Int64])
     func `a source that came back goes on 40 ms behind the last unit`(start: Int64) {
         var timeline = OutputTimeline()
         _ = timeline.placed(unit(5000))
