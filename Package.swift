@@ -420,7 +420,7 @@ let package = Package(
         tests("PrometheusText", ["PrometheusText"]),
         tests(
             "BoxConfiguration",
-            ["BoxConfiguration", "CameraModel", "ErrorCatalog", "Settings", "TOML"]),
+            ["BoxConfiguration", "CameraModel", "ErrorCatalog", "Settings", "TOML", "Wire"]),
         tests("Platform", ["Platform"]),
         tests("Systemd", ["Systemd", logging]),
         tests("Database", ["CSQLite", "Database"]),

@@ -85,8 +85,7 @@ public enum ConfigurationFiles {
         }
         let bytes = try contents(descriptor, name)
         guard let text = String(validating: bytes, as: UTF8.self) else {
-            let line = 1 + firstInvalid(bytes).reduce(0) { $0 + ($1 == UInt8(ascii: "\n") ? 1 : 0) }
-            throw fault(name, "is not UTF-8 in line \(line)", why: nil, hint: "Save it as UTF-8")
+            throw fault(name, "is not UTF-8 in line \(lineOfFirstInvalid(bytes))", why: nil, hint: "Save it as UTF-8")
         }
         return text
     }
@@ -102,14 +101,10 @@ public enum ConfigurationFiles {
         }
     }
 
-    /// What precedes the first byte that is not UTF-8.
-    private static func firstInvalid(_ bytes: [UInt8]) -> ArraySlice<UInt8> {
-        var end = 0
-        for line in bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false) {
-            guard String(validating: line, as: UTF8.self) != nil else { break }
-            end = min(line.endIndex + 1, bytes.count)
-        }
-        return bytes[..<end]
+    /// The first line that is not UTF-8, from 1.
+    static func lineOfFirstInvalid(_ bytes: [UInt8]) -> Int {
+        let lines = bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
+        return 1 + (lines.firstIndex { String(validating: $0, as: UTF8.self) == nil } ?? 0)
     }
 
     private static func fault(_ name: String, _ what: String, why: String?, hint: String?) -> CodedError {

@@ -105,37 +105,52 @@ struct Reading {
     // MARK: Files
 
     mutating func add(_ file: SourceFile, number: Int) {
-        var place = Place(file: KeyText.shownFile(file.name), number: number)
+        let place = Place(file: KeyText.shownFile(file.name), number: number)
+        guard let document = document(file, place) else { return }
+        for entry in document.entries where entry.key != "version" {
+            guard KeyTable.object(entry.key) != nil else {
+                reportUnknownObject(entry.key, place.at(entry.node))
+                continue
+            }
+            add(entry, place)
+        }
+    }
+
+    /// Nil when it is not TOML or of another version, which is reported then.
+    mutating func document(_ file: SourceFile, _ place: Place) -> TOMLTable? {
         let document: TOMLTable
         do {
             document = try TOMLReader.read(file.text)
         } catch {
             report(error, place)
+            return nil
+        }
+        return checkVersion(document["version"], place) ? document : nil
+    }
+
+    /// What is taken out of an object, or put into it, before its keys are checked; and what is wrong with some of its keys
+    /// already, by their names.
+    typealias Preparation = (Candidate, inout [String: WrittenValue]) -> [String: (code: ErrorCode, finding: Finding)]
+
+    /// One object, or all of a kind; of an entry that has the name of one.
+    mutating func add(_ entry: TOMLTable.Entry, _ place: Place, prepare: Preparation = { _, _ in [:] }) {
+        let key = entry.key
+        guard let definition = KeyTable.object(key) else { return }
+        var place = place.at(entry.node)
+        guard definition.isNamed else {
+            define(definition, id: "", WrittenValue(entry.node.value), place, prepare)
             return
         }
-        guard checkVersion(document["version"], place) else { return }
-        for entry in document.entries where entry.key != "version" {
-            let key = entry.key
-            place = place.at(entry.node)
-            guard let definition = KeyTable.object(key) else {
-                reportUnknownObject(key, place)
-                continue
-            }
-            guard definition.isNamed else {
-                define(definition, id: "", WrittenValue(entry.node.value), place)
-                continue
-            }
-            guard case .table(let objects) = entry.node.value else {
-                report(
-                    .invalidValue, place, at: place.position(), key,
-                    "is \(WrittenValue(entry.node.value).kind), but must be a table",
-                    "Write [\(key).NAME], or \(key).NAME = { … }")
-                continue
-            }
-            for object in objects.entries {
-                place = place.at(object.node)
-                define(definition, id: object.key, WrittenValue(object.node.value), place)
-            }
+        guard case .table(let objects) = entry.node.value else {
+            report(
+                .invalidValue, place, at: place.position(), key,
+                "is \(WrittenValue(entry.node.value).kind), but must be a table",
+                "Write [\(key).NAME], or \(key).NAME = { … }")
+            return
+        }
+        for object in objects.entries {
+            place = place.at(object.node)
+            define(definition, id: object.key, WrittenValue(object.node.value), place, prepare)
         }
     }
 
@@ -191,7 +206,9 @@ struct Reading {
             "is not known\(meant.map { ", did you mean `\($0)`?" } ?? "")", hint)
     }
 
-    private mutating func define(_ definition: ObjectDefinition, id: String, _ node: WrittenValue, _ place: Place) {
+    private mutating func define(
+        _ definition: ObjectDefinition, id: String, _ node: WrittenValue, _ place: Place, _ prepare: Preparation
+    ) {
         let object = definition.isNamed ? "\(definition.name).\(KeyText.shown(id))" : definition.name
         guard !definition.isNamed || Names.isHyphenated(id, limit: 24) else {
             report(
@@ -201,13 +218,15 @@ struct Reading {
             )
             return
         }
-        guard case .table(let nodes) = node else {
+        guard case .table(var nodes) = node else {
             report(
                 .invalidValue, place, at: place.position(), object, "is \(node.kind), but must be a table",
                 "Write [\(object)], or \(object) = { … }")
             return
         }
-        define(Candidate(definition: definition, object: object, id: id, place: place), nodes)
+        let candidate = Candidate(definition: definition, object: object, id: id, place: place)
+        let complaints = prepare(candidate, &nodes)
+        define(candidate, nodes, complaints)
     }
 
     // MARK: Store
@@ -228,15 +247,22 @@ struct Reading {
                 "Remove one of the two", isWarning: true)
             return
         }
-        define(definition, id: id, .table(part.settings.mapValues(WrittenValue.init)), place)
+        define(definition, id: id, .table(part.settings.mapValues(WrittenValue.init)), place) { _, _ in [:] }
     }
 
     // MARK: Keys
 
-    private mutating func define(_ candidate: Candidate, _ nodes: [String: WrittenValue]) {
+    private mutating func define(
+        _ candidate: Candidate, _ nodes: [String: WrittenValue],
+        _ complaints: [String: (code: ErrorCode, finding: Finding)]
+    ) {
         var candidate = candidate
         candidate.written = Set(nodes.keys)
         for (key, node) in nodes {
+            if let complaint = complaints[key] {
+                report(complaint.code, candidate, key, complaint.finding.reason, complaint.finding.hint)
+                continue
+            }
             guard let definition = candidate.definition.key(key) else {
                 reportUnknownKey(key, candidate)
                 continue

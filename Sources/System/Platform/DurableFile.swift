@@ -1,16 +1,18 @@
 internal import Glibc
 
 /// A file that is written again each time, flushed, and only then put in place, so that a power cut leaves the old one
-/// or the new one. For its owner alone.
+/// or the new one. For its owner alone where nothing else is said.
 public enum DurableFile {
     /// - Parameters:
     ///   - temporary: where the content is written first; nil: `path.new`. Two processes that write one file need two.
+    ///   - mode: of the new one, whatever the old one's was and the umask is.
     ///   - isFlushed: false for what is not needed after a power cut; it is the old one or the new one for readers then.
     /// - Throws: with the old file in place; or, when the directory alone could not be flushed, with the new one.
     public static func replace(
-        _ path: String, with bytes: [UInt8], through temporary: String? = nil, isFlushed: Bool = true
+        _ path: String, with bytes: [UInt8], through temporary: String? = nil, mode: UInt32 = 0o600,
+        isFlushed: Bool = true
     ) throws(FileFailure) {
-        try replace(path, with: bytes, through: temporary, isFlushed: isFlushed, steps: FileSteps())
+        try replace(path, with: bytes, through: temporary, mode: mode, isFlushed: isFlushed, steps: FileSteps())
     }
 
     /// The same below a directory that is open.
@@ -55,7 +57,8 @@ public enum DurableFile {
     }
 
     static func replace(
-        _ path: String, with bytes: [UInt8], through temporary: String?, isFlushed: Bool, steps: FileSteps
+        _ path: String, with bytes: [UInt8], through temporary: String?, mode: UInt32 = 0o600, isFlushed: Bool,
+        steps: FileSteps
     ) throws(FileFailure) {
         let slash = path.lastIndex(of: "/")
         let directory = slash.map { String(path[...$0]) } ?? "."
@@ -69,20 +72,20 @@ public enum DurableFile {
             })
         defer { close(parent) }
         try replace(
-            name, in: parent, path: directory, with: bytes, through: temporary, owner: nil, isFlushed: isFlushed,
-            steps: steps)
+            name, in: parent, path: directory, with: bytes, through: temporary, owner: nil, mode: mode,
+            isFlushed: isFlushed, steps: steps)
     }
 
     static func replace(
         _ name: String, in directory: CInt, path: String, with bytes: [UInt8], through temporary: String,
-        owner: (user: UInt32, group: UInt32)?, isFlushed: Bool, steps: FileSteps
+        owner: (user: UInt32, group: UInt32)?, mode: UInt32 = 0o600, isFlushed: Bool, steps: FileSteps
     ) throws(FileFailure) {
         let prefix = path.hasSuffix("/") ? path : "\(path)/"
         // What a power cut left of an attempt before.
         unlinkat(directory, temporary, 0)
         try NewFile.write(
-            bytes, to: temporary, in: directory, path: prefix + temporary, owner: owner, isFlushed: isFlushed,
-            steps: steps)
+            bytes, to: temporary, in: directory, path: prefix + temporary, owner: owner, mode: mode,
+            isFlushed: isFlushed, steps: steps)
         do throws(FileFailure) {
             try steps(.rename, prefix + name) { Int(renameat(directory, temporary, directory, name)) }
         } catch {

@@ -19,9 +19,10 @@ public enum NewFile {
     ///   - owner: whose it becomes; nil: it stays this process's.
     public static func write(
         _ bytes: [UInt8], to name: String, in directory: CInt, path: String,
-        owner: (user: UInt32, group: UInt32)? = nil
+        owner: (user: UInt32, group: UInt32)? = nil, mode: UInt32 = 0o600
     ) throws(FileFailure) {
-        try write(bytes, to: name, in: directory, path: path, owner: owner, isFlushed: true, steps: FileSteps())
+        try write(
+            bytes, to: name, in: directory, path: path, owner: owner, mode: mode, isFlushed: true, steps: FileSteps())
     }
 
     static func write(
