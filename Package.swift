@@ -284,9 +284,10 @@ let package = Package(
         module(
             "BoxCommands",
             [
-                "AudioCapture", "BoxConfiguration", "BoxView", "CameraModel", "ControlAPI", "ControlClient", "Doctor",
-                "ErrorCatalog", "HTTPClient", "Player", "Relay", "RelayProbe", "KeyAccess", "KeyAccessClient",
-                "KeyAccessServer", "RTMP", "RTMPTransport", "Platform", "Settings", "Systemd", "VideoCapture",
+                "AudioCapture", "BoxConfiguration", "BoxView", "CameraModel", "ControlAPI", "ControlClient",
+                "Cryptography", "Doctor", "ErrorCatalog", "HTTPClient", "Player", "Relay", "RelayProbe", "KeyAccess",
+                "KeyAccessClient", "KeyAccessServer", "RTMP", "RTMPTransport", "Platform", "Settings", "Systemd",
+                "VideoCapture",
                 "VideoCodec", "Console", "Wire", arguments,
             ]),
         program(
@@ -451,6 +452,12 @@ let package = Package(
             [
                 "Settings", "CameraUnit", "CameraModel", "ControlAPI", "ErrorCatalog", "OpenAPI",
                 "PrometheusText", "Systemd", logging,
+            ]),
+        tests(
+            "BoxCommands",
+            [
+                "APIServer", "BoxCommands", "BoxConfiguration", "Console", "ControlAPI", "ControlClient",
+                "ControlPlane", "CredentialStore", "Settings", "Systemd", "watchboxctl", lifecycle, logging,
             ]),
         tests(
             "BoxView",

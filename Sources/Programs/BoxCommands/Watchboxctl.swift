@@ -10,8 +10,8 @@ struct Watchboxctl: AsyncParsableCommand {
             CommandGroup(
                 name: "The box:",
                 subcommands: [
-                    StatusCommand.self, DoctorCommand.self, NetcheckCommand.self, SetupCommand.self, HealthCommand.self,
-                    LogsCommand.self, HookCommand.self,
+                    StatusCommand.self, DoctorCommand.self, NetcheckCommand.self, SetupCommand.self, AdoptCommand.self,
+                    HealthCommand.self, LogsCommand.self, HookCommand.self,
                     WaitCommand.self, ExplainCommand.self,
                 ]),
             CommandGroup(

@@ -1,0 +1,40 @@
+import ArgumentParser
+import BoxView
+import Console
+
+struct AdoptCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "adopt",
+        abstract: "Set the box up from the file that somebody put on its boot partition or a stick.",
+        discussion: """
+            Takes DIRECTORY/watchbox.toml: objects as config import takes them, secrets in clear, name, network and SSH keys. All of \
+            it is checked first. Then it is put to use, its secrets are encrypted for this box, the file is overwritten and removed, \
+            and DIRECTORY/watchbox-result.txt says what was taken, or what has to be corrected. Run by root. It restarts nothing \
+            itself: --json lists the units that read their files again. Ends with 8 when the file is refused, and with 4 when \
+            there is none.
+
+              watchboxctl adopt /boot/firmware/WATCHBOX
+              watchboxctl adopt /boot/firmware/WATCHBOX --dry-run
+            """)
+
+    @Argument(help: "Directory with the file, on a volume that is mounted writable.", completion: .directory)
+    var directory: String
+
+    @Flag(help: "Say what is wrong with the file, or what would change; change nothing, and write no result.")
+    var dryRun = false
+
+    @Option(help: ArgumentHelp("Directory that stands for /, for tests and images.", valueName: "directory"))
+    var root = "/"
+
+    @OptionGroup var output: OutputOptions
+
+    func run() async throws {
+        let adoption = Adoption(
+            volume: try AdoptionVolume(directory), root: root == "/" ? "" : root, client: output.client)
+        let report = try await adoption.run(isDryRun: dryRun)
+        output.show(report, isWell: report.status == 0) { style in
+            report.lines.map { style.paint($0, .plain) }
+        }
+        if report.status != 0 { throw ExitCode(report.status) }
+    }
+}

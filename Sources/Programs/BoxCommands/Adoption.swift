@@ -1,0 +1,209 @@
+import BoxConfiguration
+import Console
+import ControlAPI
+import ControlClient
+import Cryptography
+import Platform
+import Settings
+
+/// What an adoption does to the box and to the volume, one by one, in this order.
+enum AdoptionStep: Equatable, Sendable, CustomStringConvertible {
+    case write(SystemFile)
+    case takeObjects
+    case store(AdoptionSecret)
+    /// From here on all of the file is taken.
+    case prepareResult
+    case overwriteFile
+    case removeFile
+    case publishResult
+
+    var description: String {
+        switch self {
+        case .write(let file): "write \(file.path)"
+        case .takeObjects: "take the objects"
+        case .store(let secret): "store \(secret.key)"
+        case .prepareResult: "prepare the result"
+        case .overwriteFile: "overwrite the file"
+        case .removeFile: "remove the file"
+        case .publishResult: "publish the result"
+        }
+    }
+
+    /// - Parameter hasChanges: whether control would change an object.
+    static func all(of file: AdoptionFile, system: [SystemFile], hasChanges: Bool) -> [AdoptionStep] {
+        system.map(AdoptionStep.write) + (hasChanges ? [.takeObjects] : []) + file.secrets.map(AdoptionStep.store)
+            + ending
+    }
+
+    static let ending: [AdoptionStep] = [.prepareResult, .overwriteFile, .removeFile, .publishResult]
+}
+
+/// Takes a file from a volume into the box, wipes it, and leaves a result in its place.
+///
+/// Everything is checked before anything is changed. Whatever interrupts it, it is repeated from the start, and ends the same.
+struct Adoption {
+    let volume: AdoptionVolume
+    /// Directory that stands for `/`.
+    let root: String
+    let client: ControlClient
+    /// How long control may take to answer first.
+    var patience = Duration.seconds(60)
+    /// Before each step; throwing ends it there, as a power cut does.
+    var willDo: (AdoptionStep) throws -> Void = { _ in }
+
+    /// - Returns: what has become of it; the result is on the volume already, but for a dry run.
+    /// - Throws: `CommandFailure` when not even a result can be left.
+    func run(isDryRun: Bool) async throws -> AdoptionReport {
+        switch try volume.read() {
+        case .none: return try withoutFile(isDryRun: isDryRun)
+        case .zeros where volume.hasPrepared:
+            var report = AdoptionReport(.taken)
+            guard !isDryRun else { return report }
+            report.isRest = true
+            for step in AdoptionStep.ending.dropFirst() { try perform(step, report) }
+            return report
+        case .zeros:
+            return try left(
+                AdoptionReport(refusal: "holds zeros instead of text", "It was damaged; write it again"), isDryRun)
+        case .refused(let why, let hint):
+            return try left(AdoptionReport(refusal: why, hint), isDryRun)
+        case .bytes(let bytes):
+            let (file, issues) = AdoptionFile.read(bytes, name: AdoptionVolume.fileName)
+            guard let file else { return try left(AdoptionReport(refusals: issues), isDryRun) }
+            return try await take(file, notes: issues, isDryRun: isDryRun)
+        }
+    }
+
+    private func withoutFile(isDryRun: Bool) throws -> AdoptionReport {
+        if volume.hasPrepared {
+            var report = AdoptionReport(.taken)
+            report.isRest = true
+            if !isDryRun { try perform(.publishResult, report) }
+            return report
+        }
+        // What an editor of Windows makes of it, where endings are hidden.
+        let long = AdoptionVolume.fileName + ".txt"
+        guard volume.has(long) else { return AdoptionReport(.nothing) }
+        return try left(
+            AdoptionReport(refusal: "is called \(long)", "Rename it to \(AdoptionVolume.fileName)"), isDryRun)
+    }
+
+    private func take(_ file: AdoptionFile, notes: [ConfigurationIssue], isDryRun: Bool) async throws -> AdoptionReport
+    {
+        var report = AdoptionReport(.checked)
+        report.notes = notes
+        report.describe(file)
+        let steps: [AdoptionStep]
+        do {
+            let system = try AdoptionSystem.files(of: file, root: root)
+            report.describe(system)
+            let changes = file.hasObjects ? try await difference(file) : []
+            report.changes = changes
+            steps = AdoptionStep.all(of: file, system: system, hasChanges: !changes.isEmpty)
+        } catch {
+            report.fail(error, isUnchanged: true)
+            return try left(report, isDryRun)
+        }
+        guard !isDryRun else { return report }
+        let ending = steps.firstIndex(of: .prepareResult) ?? 0
+        do {
+            for step in steps[..<ending] { try await perform(step, of: file) }
+        } catch let error as CommandFailure {
+            report.fail(error, isUnchanged: false)
+            return try left(report, isDryRun)
+        }
+        report.outcome = .taken
+        for step in steps[ending...] { try perform(step, report) }
+        return report
+    }
+
+    // MARK: Steps
+
+    private func perform(_ step: AdoptionStep, of file: AdoptionFile) async throws {
+        try willDo(step)
+        switch step {
+        case .write(let system):
+            do throws(FileFailure) { try system.write(below: root) } catch {
+                throw CommandFailure(
+                    what: "a file of the system was not written", why: "\(error)",
+                    hint: "start the box again with this drive", status: .failed)
+            }
+        case .takeObjects:
+            _ = try await ConfigurationText.take(
+                ImportRequest(toml: file.objects.toml(), replace: true), isDryRun: false, client,
+                what: "the objects were not taken")
+        case .store(let secret):
+            try await client.send(
+                .put, secret.place.path, body: SecretRequest(secret: secret.value), or: "\(secret.key) was not stored")
+        case .prepareResult, .overwriteFile, .removeFile, .publishResult: break
+        }
+    }
+
+    private func perform(_ step: AdoptionStep, _ report: AdoptionReport) throws {
+        try willDo(step)
+        do throws(FileFailure) {
+            switch step {
+            case .prepareResult: try volume.prepare(report.text)
+            case .overwriteFile: try volume.overwrite()
+            case .removeFile: try volume.remove()
+            case .publishResult: try volume.publish()
+            case .write, .takeObjects, .store: break
+            }
+        } catch {
+            throw CommandFailure(
+                what: "all of \(AdoptionVolume.fileName) was taken, but its secrets may be on the drive still",
+                why: "\(error)", hint: "format the drive, or start the box with it again", status: .degraded)
+        }
+    }
+
+    /// The file stays, for its correction.
+    private func left(_ report: AdoptionReport, _ isDryRun: Bool) throws -> AdoptionReport {
+        guard !isDryRun else { return report }
+        do throws(FileFailure) {
+            try volume.prepare(report.text)
+            try volume.publish()
+        } catch {
+            throw CommandFailure(
+                what: "\(AdoptionVolume.fileName) was not taken, and \(AdoptionVolume.resultName) cannot say why",
+                why: "\(error)", hint: "mount the drive writable; --dry-run shows what is wrong with the file",
+                status: .failed)
+        }
+        return report
+    }
+
+    /// What control would change; it may be on its way up still.
+    private func difference(_ file: AdoptionFile) async throws -> [ConfigurationChange] {
+        let what = "nothing was changed"
+        do {
+            try await Waiting.until("the box's control daemon", timeout: patience) {
+                _ = try await client.get(VersionDocument.self, APIPath.version())
+                return nil
+            }
+        } catch let error as CommandFailure where error.status == .remoteUnreachable {
+            throw CommandFailure(
+                what: what, why: error.why, hint: "start the box again with this drive", status: .daemonUnreachable)
+        }
+        do {
+            return try await ConfigurationText.take(
+                ImportRequest(toml: file.objects.toml(), replace: true), isDryRun: true, client, what: what
+            ).changes
+        } catch var error as CommandFailure where error.status == .conflict {
+            // It is called as the one that is being adopted.
+            error.why += "; files that this names are the box's own, in /etc/watchbox"
+            throw error
+        }
+    }
+}
+
+extension AdoptionSecret.Place {
+    /// Where control takes it.
+    fileprivate var path: String {
+        switch self {
+        case .relay(let name): APIPath.relays(name, "secret")
+        case .hook(let name): APIPath.hooks(name, "secret")
+        case .hookToken(let name): APIPath.hooks(name, "token")
+        case .keyAccessToken: APIPath.keyAccess("token")
+        case .camera(let id): APIPath.cameras(id, "password")
+        }
+    }
+}
