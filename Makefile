@@ -15,8 +15,8 @@ PREFIX ?= /usr
 BUILD_PACKAGES := git ca-certificates g++ pkg-config libavcodec-dev libavformat-dev libavutil-dev libswscale-dev libswresample-dev \
 	libssl-dev libcurl4-openssl-dev zlib1g-dev libsystemd-dev libsqlite3-dev libv4l-dev libasound2-dev libxml2-dev
 TEST_PACKAGES := ffmpeg nginx libnginx-mod-rtmp rtmpdump openssl curl procps python3 python3-venv mmdebstrap debian-archive-keyring \
-	iproute2 util-linux python3-gi gir1.2-gst-rtsp-server-1.0 gstreamer1.0-rtsp gstreamer1.0-plugins-base gstreamer1.0-plugins-good \
-	gstreamer1.0-plugins-bad gstreamer1.0-plugins-ugly gstreamer1.0-libav
+	iproute2 util-linux openssh-client openssh-server python3-gi gir1.2-gst-rtsp-server-1.0 gstreamer1.0-rtsp \
+	gstreamer1.0-plugins-base gstreamer1.0-plugins-good gstreamer1.0-plugins-bad gstreamer1.0-plugins-ugly gstreamer1.0-libav
 VM_PACKAGES := qemu-system-x86 mmdebstrap debian-archive-keyring kmod cpio e2fsprogs xz-utils make gcc binutils util-linux iproute2 \
 	python3 ffmpeg
 DEB_PACKAGES := dpkg-dev binutils lintian

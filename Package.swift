@@ -200,7 +200,7 @@ let package = Package(
         module("Database", ["CSQLite", "Platform"]),
         module("BoxMemory", ["Wire", "Database", "ONVIF"]),
         module("CredentialStore", ["Wire", "Cryptography", "Platform", "Systemd"]),
-        module("ControlClient", ["ControlAPI", "HTTPClient", "Platform", "Wire"]),
+        module("ControlClient", ["ControlAPI", "CProgram", "HTTPClient", "Platform", "Wire"]),
         module(
             "APIServer",
             [
@@ -491,8 +491,8 @@ let package = Package(
         tests(
             "EndToEnd",
             [
-                "BoxCommands", "Settings", "watchboxd", "watchboxctl", "ControlAPI", "Demonstration", "Doctor",
-                "Console", "FLV",
+                "BoxCommands", "Settings", "watchboxd", "watchboxctl", "ControlAPI", "ControlClient",
+                "Demonstration", "Doctor", "Console", "FLV",
                 "Media",
                 "NanoTDF", "NanoTDFCryptography", "Cryptography", "KeyAccessClient", "Platform", "Player", "RTMP",
                 "RTMPTransport", "Systemd", "Wire", nioCore, arguments,

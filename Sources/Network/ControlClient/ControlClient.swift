@@ -1,8 +1,9 @@
 public import ControlAPI
 internal import HTTPClient
+internal import Synchronization
 internal import Wire
 
-/// Asks a daemon of this box over its Unix socket.
+/// Asks a daemon of this box over its Unix socket; of another box, when ssh forwards it.
 ///
 /// A path comes from `APIPath`: what a person typed stays one part of it.
 public struct ControlClient: Sendable {
@@ -13,7 +14,7 @@ public struct ControlClient: Sendable {
     public static let cameraAnswerBytes = 64 << 10
 
     /// One for the process: its thread and its connections serve all sockets.
-    private static let http = HTTPClient(configuration: .init(maximumRequests: 256))
+    static let http = HTTPClient(configuration: .init(maximumRequests: 256))
 
     public var socketPath: String
     /// How long a daemon may take to answer what changes nothing.
@@ -27,6 +28,8 @@ public struct ControlClient: Sendable {
     /// The user who has to own the socket's file, which is the one who listens; nil: any. For sockets in a directory
     /// where several users may make one.
     public var socketOwner: UInt32?
+    /// Leads to the socket of another machine, instead of `socketPath`; nil: this machine's.
+    public var forward: SSHForward?
 
     public init(
         socketPath: String = ControlClient.defaultSocketPath, readTimeout: Duration = .seconds(5),
@@ -100,6 +103,7 @@ public struct ControlClient: Sendable {
         let query = topics.isEmpty ? query : [("topics", topics.joined(separator: ","))] + query
         let request: HTTPRequest
         let owned: OwnedSocket?
+        if let forward { return events(through: forward, path, query, lastEventID) }
         do throws(ControlClientError) {
             owned = try ownedSocket()
             var headers = [HTTPHeader("Accept", "text/event-stream")]
@@ -119,10 +123,55 @@ public struct ControlClient: Sendable {
         }
     }
 
+    /// As above, once ssh is ready.
+    private func events(
+        through forward: SSHForward, _ path: String, _ query: [(String, String)], _ lastEventID: String?
+    ) -> AsyncThrowingStream<ServerEvent, any Error> {
+        let begun = Begun()
+        return AsyncThrowingStream {
+            let local = try await forward.localPath()
+            do {
+                return try await begun.next {
+                    var client = self
+                    (client.forward, client.socketPath) = (nil, local)
+                    return client.events(path, query: query, lastEventID: lastEventID)
+                }
+            } catch {
+                throw (error as? ControlClientError).map { self.error(through: forward, $0) } ?? error
+            }
+        }
+    }
+
+    /// A stream that begins when it is read.
+    private final class Begun: Sendable {
+        private let stream = Mutex<AsyncThrowingStream<ServerEvent, any Error>?>(nil)
+
+        func next(
+            of begin: () -> AsyncThrowingStream<ServerEvent, any Error>
+        ) async throws -> ServerEvent? {
+            let stream = stream.withLock { known in
+                let stream = known ?? begin()
+                known = stream
+                return stream
+            }
+            var iterator = stream.makeAsyncIterator()
+            return try await iterator.next(isolation: nil)
+        }
+    }
+
     private func answer(
         _ method: APIRequest.Method, _ path: String, _ query: [(String, String)], _ body: [UInt8]? = nil,
         _ ifMatch: String? = nil
     ) async throws(ControlClientError) -> HTTPResponse {
+        if let forward {
+            var client = self
+            (client.forward, client.socketPath) = (nil, try await forward.localPath())
+            do throws(ControlClientError) {
+                return try await client.answer(method, path, query, body, ifMatch)
+            } catch {
+                throw self.error(through: forward, error)
+            }
+        }
         var headers: [HTTPHeader] = []
         if let ifMatch { headers.append(HTTPHeader("If-Match", ifMatch)) }
         let timeout = method == .get ? readTimeout : changeTimeout
@@ -191,6 +240,23 @@ public struct ControlClient: Sendable {
         case HTTPClientError.cancelled: .cancelled
         case let error as HTTPClientError: .invalidAnswer(path: socketPath, why: "\(error)")
         default: .invalidAnswer(path: socketPath, why: "\(error)")
+        }
+    }
+
+    /// This end of the connection is nothing that a person knows.
+    private func error(through forward: SSHForward, _ error: ControlClientError) -> ControlClientError {
+        let place = "\(forward.socket) of \(forward.host)"
+        return switch error {
+        case .unreachable(_, let why):
+            if let status = forward.endStatus {
+                .forward(.ended(forward.host, status: status))
+            } else {
+                .unreachable(path: place, why: why)
+            }
+        case .denied: .denied(path: place)
+        case .timedOut(_, let after): .timedOut(path: place, after: after)
+        case .invalidAnswer(_, let why): .invalidAnswer(path: place, why: why)
+        default: error
         }
     }
 }

@@ -6,6 +6,8 @@ public enum ControlClientError: Error, Equatable, Sendable {
     case unreachable(path: String, why: String)
     /// The socket's permissions keep this user out.
     case denied(path: String)
+    /// There is no way to the machine on which the daemon runs.
+    case forward(SSHForwardError)
     case timedOut(path: String, after: Duration)
     /// The daemon's own message.
     case problem(Problem)
@@ -22,6 +24,7 @@ extension ControlClientError {
         switch self {
         case .unreachable, .timedOut: 5
         case .denied: 6
+        case .forward(let error): error.exitStatus
         case .problem(let problem): Self.exitStatus(of: problem.status)
         case .invalidAnswer: 1
         case .invalidPath: 4
@@ -47,6 +50,7 @@ extension ControlClientError {
         switch self {
         case .unreachable, .timedOut: "Run: systemctl status watchbox-control"
         case .denied: "Use sudo, or: sudo adduser $USER watchbox, then log in again"
+        case .forward(let error): error.hint
         case .problem(let problem): problem.hint
         case .invalidAnswer: "Check that watchboxd and watchboxctl have the same version: watchboxctl version"
         case .invalidPath: "Check the name"
@@ -61,6 +65,7 @@ extension ControlClientError: CustomStringConvertible {
         switch self {
         case .unreachable(let path, let why): "nothing answers at \(path): \(why)"
         case .denied(let path): "this user may not use \(path)"
+        case .forward(let error): "\(error)"
         case .timedOut(let path, let after): "no answer at \(path) within \(after.components.seconds) s"
         case .problem(let problem): "\(problem.code) \(problem.detail)"
         case .invalidAnswer(let path, let why):

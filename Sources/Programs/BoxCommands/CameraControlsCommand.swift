@@ -26,6 +26,7 @@ struct CameraControlsCommand: AsyncParsableCommand {
     @OptionGroup var output: OutputOptions
 
     func run() async throws {
+        try output.box.requireThisMachine()
         let path = camera.hasPrefix("/") ? camera : try await device(of: camera)
         let identifier = camera.hasPrefix("/") ? nil : camera
         let result = await OwnThread.value { Self.read(path, identifier) }

@@ -50,6 +50,7 @@ struct CameraEncodersCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
+        try output.box.requireThisMachine()
         if probe, access(Self.daemon, X_OK) != 0 {
             throw CommandFailure(
                 what: "the encoders cannot be tried", why: "there is no \(Self.daemon), which does it",

@@ -7,7 +7,9 @@ import ControlClient
 enum CameraNames {
     static var completion: CompletionKind {
         .custom { _, _, _ async -> [String] in
-            var client = OutputOptions.environmentClient
+            // Nobody waits for ssh while a key is pressed.
+            guard let box = try? HostOption.parse([]), box.chosen == nil else { return [] }
+            var client = box.client(socket: nil)
             client.readTimeout = .milliseconds(300)
             return (try? await client.get(CameraListDocument.self, APIPath.cameras()))?.cameras.map(\.id) ?? []
         }

@@ -97,7 +97,15 @@ struct DiscoverCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        var document = try await devices()
+        if local { try output.box.requireThisMachine() }
+        var document: DiscoveryDocument
+        if let host = output.box.chosen {
+            // This machine's are none of that box.
+            let place = "Devices of the box itself are listed there: \(host.command) watchboxctl discover --local"
+            document = DiscoveryDocument(nodes: [], limits: [place])
+        } else {
+            document = try await devices()
+        }
         if local {
             return output.show(document, rows: document.nodes) { style in
                 DiscoveryView.lines(document, style: style, header: !output.noHeaders)
@@ -107,7 +115,7 @@ struct DiscoverCommand: AsyncParsableCommand {
         do throws(CommandFailure) {
             document.network = cancel ? try await search.cancel() : try await search.run(request)
         } catch {
-            guard !add, !cancel, error.status != .usage else { throw error }
+            guard !add, !cancel, output.box.chosen == nil, error.status != .usage else { throw error }
             return try showLocal(document, without: error)
         }
         await mark(&document)

@@ -45,6 +45,7 @@ struct DoctorCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
+        try output.box.requireThisMachine()
         let chosen = DoctorCheck.all.filter { checks.isEmpty || checks.contains($0.name) }
         let units = SystemBus()
         defer { units.close() }

@@ -120,8 +120,10 @@ struct HealthMetricsCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("Socket of the health daemon.", valueName: "path"))
     var socket = "/run/watchbox/health.sock"
 
+    @OptionGroup var box: HostOption
+
     func run() async throws {
-        let client = ControlClient(socketPath: socket)
+        let client = box.client(socket: socket)
         let text = try await client.text("/metrics", or: "the metrics cannot be shown")
         StandardOutput.write(text)
     }

@@ -33,6 +33,8 @@ struct KASBackupCommand: AsyncParsableCommand {
     @Flag(help: "Print a JSON document.")
     var json = false
 
+    @OptionGroup(visibility: .hidden) var box: HostOption
+
     func validate() throws {
         guard (verify != nil) != (state != nil && output != nil), verify == nil || (state == nil && output == nil)
         else {
@@ -41,6 +43,7 @@ struct KASBackupCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
+        try box.requireThisMachine()
         if let verify {
             let passphrase = try BackupPassphrase.known(file: passphraseFile)
             let bytes = try BackupFile.read(verify)
@@ -85,7 +88,10 @@ struct KASRestoreCommand: AsyncParsableCommand {
     @Flag(help: "Print a JSON document.")
     var json = false
 
+    @OptionGroup(visibility: .hidden) var box: HostOption
+
     func run() async throws {
+        try box.requireThisMachine()
         let bytes = try BackupFile.read(file)
         let passphrase = try BackupPassphrase.known(file: passphraseFile)
         let keys = try backup("nothing was restored") {

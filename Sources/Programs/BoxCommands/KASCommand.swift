@@ -47,6 +47,7 @@ struct KASShowCommand: AsyncParsableCommand {
                 ]
             }
         }
+        try output.box.requireThisMachine()
         let keys: [KeyDescription]
         do {
             keys = try KeyStore(directory: state, now: Clocks.wallSeconds).descriptions

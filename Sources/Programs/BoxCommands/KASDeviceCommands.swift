@@ -66,6 +66,7 @@ struct KASDeviceAddCommand: AsyncParsableCommand {
     @OptionGroup var output: OutputOptions
 
     func run() async throws {
+        try output.box.requireThisMachine()
         let fingerprint = try directory.register("no device was added") { register, now in
             try register.add(devicePEM: try Secret.given(file: key) ?? "", of: publisher.holder, now: now)
         }
@@ -84,6 +85,7 @@ struct KASDeviceListCommand: AsyncParsableCommand {
     @OptionGroup var output: OutputOptions
 
     func run() async throws {
+        try output.box.requireThisMachine()
         let document = try directory.register("the devices cannot be listed") { register, _ in
             KASDevicesDocument(devices: register.registeredDevices)
         }
@@ -109,6 +111,7 @@ struct KASDeviceRemoveCommand: AsyncParsableCommand {
     @OptionGroup var output: OutputOptions
 
     func run() async throws {
+        try output.box.requireThisMachine()
         let left = try directory.register("no device was removed") { register, _ in
             guard last || register.devices.keys(of: publisher.holder).count > 1 else {
                 throw CommandFailure(

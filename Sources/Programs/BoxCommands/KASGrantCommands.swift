@@ -62,6 +62,7 @@ struct KASGrantCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
+        try output.box.requireThisMachine()
         try directory.register("nothing was granted") { register, now in
             if let readmit {
                 try register.readmit(
@@ -112,6 +113,7 @@ struct KASRevokeCommand: AsyncParsableCommand {
     @OptionGroup var output: OutputOptions
 
     func run() async throws {
+        try output.box.requireThisMachine()
         let holder = AccessGrants.Holder(issuer: issuer, subject: subject)
         try directory.register("nothing was revoked") { register, now in
             if stream.isEmpty { try register.revoke(holder, stream: nil, now: now) }
@@ -136,6 +138,7 @@ struct KASListCommand: AsyncParsableCommand {
     @OptionGroup var output: OutputOptions
 
     func run() async throws {
+        try output.box.requireThisMachine()
         let document = try directory.register("the grants cannot be listed", KASAccessDocument.init)
         output.show(document, rows: document.rows) { document.table }
     }

@@ -60,6 +60,7 @@ struct KASKeyListCommand: ParsableCommand {
     @OptionGroup var output: OutputOptions
 
     func run() throws {
+        try output.box.requireThisMachine()
         Self.show(try directory.store().descriptions, output)
     }
 
@@ -106,6 +107,7 @@ struct KASKeyRolloverCommand: ParsableCommand {
     @OptionGroup var output: OutputOptions
 
     func run() throws {
+        try output.box.requireThisMachine()
         let store = try directory.store()
         let key = try directory.changing { try store.rollOver(purpose.purpose, now: Clocks.wallSeconds) }
         output.report("\(key.kid) is the current key of \(key.purpose.rawValue).", KASKeysDocument(keys: [key]))
@@ -132,6 +134,7 @@ struct KASKeyImportCommand: ParsableCommand {
     @OptionGroup var output: OutputOptions
 
     func run() throws {
+        try output.box.requireThisMachine()
         let store = try directory.store()
         let key = try directory.changing {
             try store.importKey(
@@ -163,6 +166,7 @@ struct KASKeyRetireCommand: ParsableCommand {
     @OptionGroup var output: OutputOptions
 
     func run() throws {
+        try output.box.requireThisMachine()
         guard yes else {
             throw CommandFailure(
                 what: "\(kid) was not destroyed", why: "streams and recordings under it could never be opened again",

@@ -79,6 +79,8 @@ struct KASTokenMakeCommand: AsyncParsableCommand {
     @Flag(help: "Print a JSON document.")
     var json = false
 
+    @OptionGroup(visibility: .hidden) var box: HostOption
+
     private struct Document: Encodable {
         var schema = "watchbox.kas.token/1"
         var token: String
@@ -94,6 +96,7 @@ struct KASTokenMakeCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
+        try box.requireThisMachine()
         let now = Clocks.wallSeconds
         let isRenewable = renew ?? scope.contains("kas.publish")
         let token = try directory.use("no token was made") {
@@ -117,6 +120,7 @@ struct KASTokenListCommand: AsyncParsableCommand {
     @OptionGroup var output: OutputOptions
 
     func run() async throws {
+        try output.box.requireThisMachine()
         let document = try directory.register("the tokens cannot be listed", KASAccessDocument.init)
         output.show(document, rows: document.tokens) { document.tokenTable }
     }
@@ -152,6 +156,7 @@ struct KASTokenRevokeCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
+        try output.box.requireThisMachine()
         try directory.register("nothing was revoked") { register, now in
             if let id { try register.revoke(token: id, now: now) }
             if let subject { try register.revoke(subject: subject, issuer: issuer, now: now) }
@@ -185,6 +190,7 @@ struct KASTokenRolloverCommand: AsyncParsableCommand {
     @OptionGroup var output: OutputOptions
 
     func run() async throws {
+        try output.box.requireThisMachine()
         if now {
             try Question.confirm(
                 "Every token of this KAS ends now. Go on?", flag: "--yes", isConfirmed: yes)

@@ -9,7 +9,7 @@ enum NearestCommand {
         var command = root
         var written: [String] = []
         var meant: [String] = []
-        for word in arguments {
+        for word in afterHost(arguments) {
             let below = command.configuration.subcommands
             // What is not a subcommand may be an argument of the default one.
             guard !below.isEmpty, command.configuration.defaultSubcommand == nil, !word.hasPrefix("-") else { break }
@@ -23,6 +23,15 @@ enum NearestCommand {
         guard written != meant else { return nil }
         return
             "There is no command '\(written.joined(separator: " "))'. Did you mean '\(meant.joined(separator: " "))'?"
+    }
+
+    /// The one option that stands before a command.
+    private static func afterHost(_ arguments: [String]) -> ArraySlice<String> {
+        switch arguments.first {
+        case "--host": arguments.dropFirst(2)
+        case let first? where first.hasPrefix("--host="): arguments.dropFirst()
+        default: arguments[...]
+        }
     }
 
     private static func nearest(_ word: String, _ commands: [any ParsableCommand.Type]) -> String? {

@@ -38,6 +38,7 @@ struct NetcheckCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
+        try output.box.requireThisMachine()
         let url = try urlFile.map { try TextFile.firstLine(of: $0) }
         let units = SystemBus()
         defer { units.close() }

@@ -72,6 +72,7 @@ struct NetworkSearch {
         var failure = CommandFailure(error, what: what)
         switch error {
         case .unreachable, .timedOut, .denied:
+            guard output.box.chosen == nil else { break }
             failure.hint += "; for the devices of this machine alone: watchboxctl discover --local"
         case .problem(let problem) where problem.code == .scanTooLarge:
             failure.hint = "name a smaller network such as 192.168.1.0/24, or add --yes for up to 65536 addresses"

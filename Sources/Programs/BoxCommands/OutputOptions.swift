@@ -2,7 +2,6 @@ import ArgumentParser
 import BoxView
 import Console
 import ControlClient
-import FoundationEssentials
 import Glibc
 
 /// Which daemon is asked, and how its answer is shown: the same for every command.
@@ -22,6 +21,8 @@ struct OutputOptions: ParsableArguments {
         case always
         case never
     }
+
+    @OptionGroup var box: HostOption
 
     @Option(help: ArgumentHelp("Socket of the control daemon.", valueName: "path"))
     var socket: String?
@@ -54,12 +55,7 @@ struct OutputOptions: ParsableArguments {
 
     var chosen: Format { json ? .json : format ?? .table }
 
-    var client: ControlClient { socket.map { ControlClient(socketPath: $0) } ?? Self.environmentClient }
-
-    /// The daemon that is asked when no option names one.
-    static var environmentClient: ControlClient {
-        ControlClient(socketPath: variable("WATCHBOX_SOCKET") ?? ControlClient.defaultSocketPath)
-    }
+    var client: ControlClient { box.client(socket: socket) }
 
     var style: Style { Self.style(color) }
 
@@ -110,11 +106,6 @@ struct OutputOptions: ParsableArguments {
     /// What was done, in one message.
     func report(_ text: String, _ document: some Encodable) {
         show(document) { style in [style.paint(text, .plain)] }
-    }
-
-    private static func variable(_ name: String) -> String? {
-        guard let value = ProcessInfo.processInfo.environment[name], !value.isEmpty else { return nil }
-        return value
     }
 
     private static func terminalWidth() -> Int {

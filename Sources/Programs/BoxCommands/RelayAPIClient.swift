@@ -20,6 +20,8 @@ struct RelayAPIOptions: ParsableArguments {
     @Flag(help: "Print a JSON document, on one line.")
     var json = false
 
+    @OptionGroup(visibility: .hidden) var box: HostOption
+
     func validate() throws {
         if api.contains("@") || api.contains("?") {
             throw ValidationError("Name the API without user, password and query; the token comes from --token-file.")
@@ -27,6 +29,7 @@ struct RelayAPIOptions: ParsableArguments {
     }
 
     func client() throws(CommandFailure) -> RelayAPIClient {
+        try box.requireThisMachine()
         var headers: [HTTPHeader] = []
         if let tokenFile {
             headers.append(HTTPHeader("Authorization", "Bearer \(try TextFile.firstLine(of: tokenFile))"))

@@ -20,6 +20,8 @@ struct RelayKeyCommand: AsyncParsableCommand {
     @Flag(help: "Print a JSON document.")
     var json = false
 
+    @OptionGroup(visibility: .hidden) var box: HostOption
+
     private struct Document: Encodable {
         var schema = "watchbox.relay.key/1"
         /// `*`: for every stream.
@@ -28,6 +30,7 @@ struct RelayKeyCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
+        try box.requireThisMachine()
         let line: String
         do {
             line = try TextFile.firstLine(of: state + "/publish-keys")

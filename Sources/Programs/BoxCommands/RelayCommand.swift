@@ -45,6 +45,8 @@ struct RelayTestCommand: AsyncParsableCommand {
     @Flag(help: "Print a JSON document.")
     var json = false
 
+    @OptionGroup(visibility: .hidden) var box: HostOption
+
     func validate() throws {
         guard (url == nil) != (urlFile == nil) else { throw ValidationError("Name a URL, or a file with --url-file.") }
         if let url, url.contains("@") || url.contains("?") {
@@ -54,6 +56,7 @@ struct RelayTestCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
+        try box.requireThisMachine()
         let (url, ownsName) = try relayURL()
         let progress = ProgressLine()
         let findings: RelayFindings

@@ -200,7 +200,7 @@ struct SetupSteps {
         let known = try await client.get(CameraListDocument.self, APIPath.cameras(), or: "the cameras cannot be listed")
         var (id, source) = (id, source)
         // By their names only: nothing is opened.
-        let devices = CaptureNodes.find(isOpening: false).filter(\.isCamera)
+        let devices = output.box.chosen == nil ? CaptureNodes.find(isOpening: false).filter(\.isCamera) : []
         if id == nil, source == nil {
             guard known.cameras.isEmpty else {
                 return say("4/5 cameras  \(known.cameras.map(\.id).joined(separator: ", ")), as they are")

@@ -26,4 +26,6 @@ struct Watchboxctl: AsyncParsableCommand {
                     ConfigCommand.self, CompletionCommand.self, VersionCommand.self, ManualCommand.self,
                 ]),
         ])
+
+    @OptionGroup var box: HostOption
 }

@@ -1,5 +1,6 @@
 import ArgumentParser
 import ControlAPI
+import ControlClient
 import Foundation
 import Testing
 
@@ -91,6 +92,7 @@ struct CommandTreeTests {
         ("camra show front", "camra", "camera show"), ("camera shwo", "camera shwo", "camera show"),
         ("camra shwo front", "camra shwo", "camera show"), ("statsu", "statsu", "status"),
         ("kas tokne", "kas tokne", "kas token"), ("relay lnik --ttl 1h", "relay lnik", "relay link"),
+        ("--host box statsu", "statsu", "status"), ("--host=box camra show", "camra", "camera show"),
     ])
     func `a mistyped command is answered with the one that was meant`(line: String, written: String, meant: String) {
         #expect(throws: (any Error).self) { _ = try Watchboxctl.parseAsRoot(Self.words(line)) }
@@ -113,6 +115,22 @@ struct CommandTreeTests {
         "logs --camera front --unit control", "relay edit main", "camera edit front", "status --json -o env",
     ])
     func `what contradicts itself is refused before anything happens`(line: String) {
+        #expect(throws: (any Error).self) { _ = try Watchboxctl.parseAsRoot(Self.words(line)) }
+    }
+
+    @Test(arguments: [
+        "--host pi@box:2222 camera list", "--host=pi@box:2222 camera list", "camera list --host pi@box:2222",
+        "camera --host pi@box:2222 list",
+    ])
+    func `the box is named before the command or behind it`(line: String) throws {
+        let command = try #require(try Watchboxctl.parseAsRoot(Self.words(line)) as? CameraListCommand)
+        #expect(command.output.box.chosen?.description == "pi@box:2222")
+        #expect(command.output.client.forward?.host.port == 2222)
+        #expect(command.output.client.socketPath == "/run/watchbox/api.sock")
+    }
+
+    @Test(arguments: ["--host -oProxyCommand=x status", "status --host=-oProxyCommand=x"])
+    func `what is no host is refused before anything happens`(line: String) {
         #expect(throws: (any Error).self) { _ = try Watchboxctl.parseAsRoot(Self.words(line)) }
     }
 
