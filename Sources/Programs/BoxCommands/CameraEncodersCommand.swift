@@ -4,10 +4,6 @@ import CameraModel
 import Console
 import ControlAPI
 import ControlClient
-import Glibc
-import Platform
-import VideoCapture
-import VideoCodec
 
 struct CameraEncodersCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -32,9 +28,6 @@ struct CameraEncodersCommand: AsyncParsableCommand {
 
     @OptionGroup var output: OutputOptions
 
-    private static let software = ["libx264", "libopenh264", "libx265"]
-    private static let hardware = ["h264_v4l2m2m": "h264", "hevc_v4l2m2m": "hevc"]
-
     /// Nil unless it is WIDTHxHEIGHT.
     private var pixels: (width: Int, height: Int)? {
         let parts = size.split(separator: "x", omittingEmptySubsequences: false).map { Int($0) }
@@ -51,43 +44,20 @@ struct CameraEncodersCommand: AsyncParsableCommand {
 
     func run() async throws {
         try output.box.requireThisMachine()
-        if probe, access(Self.daemon, X_OK) != 0 {
+        if probe, !MachineEncoders.canProbe {
             throw CommandFailure(
-                what: "the encoders cannot be tried", why: "there is no \(Self.daemon), which does it",
+                what: "the encoders cannot be tried", why: "there is no \(MachineEncoders.daemon), which does it",
                 hint: "install watchboxd beside watchboxctl", status: .failed)
         }
         let cameras = try? await output.client.get(CameraListDocument.self, APIPath.cameras())
-        let (probe, rate) = (probe, rate)
         let pixels = pixels ?? (1280, 720)
-        let progress = ProgressLine()
-        if probe { progress.update("trying the encoders") }
-        let machine = await OwnThread.value {
-            let nodes = CaptureNodes.encoders()
-            let libraries = Self.libraries(nodes) { name in
-                probe
-                    ? EncoderProbeChild(executable: Self.daemon)
-                        .run(encoder: name, width: pixels.width, height: pixels.height, rate: rate) : nil
-            }
-            return (nodes: nodes, libraries: libraries)
+        var document = await MachineEncoders.read(
+            probing: probe ? .init(width: pixels.width, height: pixels.height, rate: rate) : nil)
+        document.cameras = cameras?.cameras.compactMap { Self.use($0) }
+        let shown = document
+        output.show(shown, rows: shown.libraries) { style in
+            EncodersView.lines(shown, style: style, header: !output.noHeaders)
         }
-        progress.clear()
-        let document = CameraEncodersDocument(
-            cameras: cameras?.cameras.compactMap { Self.use($0) },
-            nodes: machine?.nodes.map {
-                .init(device: $0.device, card: $0.card, driver: $0.driver, codecs: $0.codecs.sorted())
-            } ?? [], libraries: machine?.libraries ?? [])
-        output.show(document, rows: document.libraries) { style in
-            EncodersView.lines(document, style: style, header: !output.noHeaders)
-        }
-    }
-
-    /// `watchboxd` beside this program: what cameras let try their encoders.
-    private static var daemon: String {
-        var buffer = [CChar](repeating: 0, count: 4096)
-        let count = readlink("/proc/self/exe", &buffer, buffer.count)
-        let own = buffer.withUnsafeBytes { String(decoding: $0.prefix(max(0, count)), as: UTF8.self) }
-        guard let slash = own.lastIndex(of: "/") else { return "/usr/bin/watchboxd" }
-        return own[...slash] + "watchboxd"
     }
 
     private static func use(_ camera: CameraDocument) -> CameraEncodersDocument.Use? {
@@ -96,42 +66,5 @@ struct CameraEncodersCommand: AsyncParsableCommand {
             camera: camera.id, encoder: capture.encoder, isHardware: capture.isHardwareEncoder,
             reason: capture.encoderReason, width: capture.width, height: capture.height, rate: capture.rate,
             limit: capture.limit, hangs: capture.encoderHangs)
-    }
-
-    private static func libraries(
-        _ nodes: [EncoderNode], probe: (String) -> EncoderProbeResult?
-    ) -> [CameraEncodersDocument.Library] {
-        func library(_ name: String, isHardware: Bool, missing: String?) -> CameraEncodersDocument.Library {
-            var library = CameraEncodersDocument.Library(
-                name: name, isHardware: isHardware, isAvailable: missing == nil)
-            library.reason = missing
-            if missing == nil, let result = probe(name) {
-                library.works = result.works
-                library.reason = result.reason
-                library.rate = result.works ? result.fps : nil
-            }
-            return library
-        }
-        let devices = hardware.sorted { $0.key < $1.key }.map { name, codec in
-            // Opened where there is none, libavcodec would look through all of /dev for it.
-            let isThere = nodes.contains { $0.codecs.contains(codec) }
-            return library(
-                name, isHardware: true, missing: isThere ? nil : "no device of this machine encodes \(codec)")
-        }
-        return devices + software.map { library($0, isHardware: false, missing: whyMissing($0)) }
-    }
-
-    /// Opens a software encoder for small frames; nil when it opens.
-    private static func whyMissing(_ name: String) -> String? {
-        var configuration = VideoEncoderConfiguration(width: 320, height: 240, frameRate: 25, bitsPerSecond: 200_000)
-        configuration.encoders = [name]
-        do throws(VideoCodecError) {
-            _ = try VideoEncoder(configuration)
-            return nil
-        } catch .noEncoder(let rejections) {
-            return rejections.first?.reason ?? "it does not open"
-        } catch {
-            return "\(error)"
-        }
     }
 }

@@ -20,10 +20,15 @@ struct DoctorCommand: AsyncParsableCommand {
             versions, the last 500 lines of the log, and these findings. Passwords, tokens and stream keys are taken \
             out; read it before you send it.
 
+            A board report is a page for an issue about a kind of board: what the board is and has, which encoders work \
+            (each is tried, for a second), and these checks by name. No serial numbers, addresses, names of boxes, \
+            cameras or networks, and no secrets are on it.
+
               watchboxctl doctor
               watchboxctl doctor relay kas --json
               watchboxctl doctor --offline
               watchboxctl doctor --bundle /tmp/box.tar
+              watchboxctl doctor --board-report
             """)
 
     @Argument(help: "Only these checks.", completion: .list(DoctorCheck.all.map(\.name)))
@@ -35,9 +40,21 @@ struct DoctorCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("Write a tar archive without secrets; never over a file.", valueName: "file"))
     var bundle: String?
 
+    @Flag(help: "A page about this kind of board, for an issue; nothing on it is about you.")
+    var boardReport = false
+
     @OptionGroup var output: OutputOptions
 
     func validate() throws {
+        if boardReport {
+            guard checks.isEmpty, bundle == nil else {
+                throw ValidationError("A board report is of all checks, and goes into no bundle.")
+            }
+            guard output.chosen == .table || output.chosen == .json else {
+                throw ValidationError("A board report is a page, or with --json a document.")
+            }
+            try output.refuseQuiet("doctor --board-report")
+        }
         let known = DoctorCheck.all.map(\.name)
         for name in checks where !known.contains(name) {
             throw ValidationError("There is no check \(name.prefix(32)). There are: \(known.joined(separator: ", ")).")
@@ -64,6 +81,12 @@ struct DoctorCommand: AsyncParsableCommand {
             progress.update("\(done) of \(count) checks, \(check) done", fraction: Double(done) / Double(count))
         }
         progress.clear()
+        if boardReport {
+            let encoders = await MachineEncoders.read(
+                probing: MachineEncoders.canProbe ? .init(width: 1280, height: 720, rate: 30) : nil)
+            let page = await BoardReport.collect(report, encoders: encoders, in: environment)
+            return output.show(page) { _ in BoardReportView.lines(page) }
+        }
         if let bundle { try await write(bundle, report, environment) }
         output.show(report, rows: report.findings, isWell: report.state != .fail) { style in
             DoctorView.lines(report, style: style)
