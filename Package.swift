@@ -491,11 +491,11 @@ let package = Package(
         tests(
             "EndToEnd",
             [
-                "BoxCommands", "Settings", "watchboxd", "watchboxctl", "ControlAPI", "ControlClient",
+                "APIServer", "BoxCommands", "Settings", "watchboxd", "watchboxctl", "ControlAPI", "ControlClient",
                 "Demonstration", "Doctor", "Console", "FLV",
                 "Media",
                 "NanoTDF", "NanoTDFCryptography", "Cryptography", "KeyAccessClient", "Platform", "Player", "RTMP",
-                "RTMPTransport", "Systemd", "Wire", nioCore, arguments,
+                "RTMPTransport", "Systemd", "Wire", nioCore, arguments, lifecycle, logging,
             ]),
     ],
     swiftLanguageModes: [.v6]

@@ -26,7 +26,7 @@ struct CommandTreeTests {
         var command: Command
     }
 
-    private struct Leaf {
+    struct Leaf {
         var path: [String]
         var discussion: String
         var options: Set<String>
@@ -38,7 +38,7 @@ struct CommandTreeTests {
         }
     }
 
-    private static func leaves() throws -> [Leaf] {
+    static func leaves() throws -> [Leaf] {
         let tool = try JSONDecoder().decode(Tool.self, from: Data(Watchboxctl._dumpHelp().utf8))
         func walk(_ command: Tool.Command, _ path: [String]) -> [Leaf] {
             let below = (command.subcommands ?? []).filter { $0.commandName != "help" }
@@ -178,7 +178,7 @@ struct CommandTreeTests {
     }
 
     /// As a shell splits them, up to a redirection or a pipe.
-    private static func words(_ line: String) -> [String] {
+    static func words(_ line: String) -> [String] {
         var words: [String] = []
         var word: String?
         var isQuoted = false

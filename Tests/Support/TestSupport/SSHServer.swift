@@ -16,8 +16,7 @@ package final class SSHServer {
     }
 
     package let directory: URL
-    private let process = Process()
-    private let log = Pipe()
+    private var process: pid_t = 0
 
     /// For `ssh -F`. It has the hosts `box` (this user), `stranger` (nobody), `keyless` (a key that the server does not know) and
     /// `impostor` (a server that is not the one that is known).
@@ -84,26 +83,45 @@ package final class SSHServer {
             host("impostor", alias: "impostor"),
         ]
         try Data((hosts.joined() + common).utf8).write(to: directory.appending(path: "ssh_config"))
-        process.executableURL = URL(filePath: Self.program)
-        process.arguments = ["-D", "-e", "-f", file("sshd_config")]
-        process.standardError = log
-        process.standardInput = FileHandle.nullDevice
-        try process.run()
+        process = try start([Self.program, "-D", "-e", "-f", file("sshd_config")])
         try waitUntilListening()
     }
 
     private func file(_ name: String) -> String { directory.appending(path: name).path }
 
-    /// Reads what it says until it listens.
+    /// Looks at what it says until it listens.
     private func waitUntilListening() throws {
-        var text = ""
-        while !text.contains("Server listening on") {
-            let data = log.fileHandleForReading.availableData
-            guard !data.isEmpty else { throw Failure(description: "sshd did not start: \(text)") }
-            text += String(decoding: data, as: UTF8.self)
+        while true {
+            let text = (try? String(contentsOfFile: file("log"), encoding: .utf8)) ?? ""
+            if text.contains("Server listening on") { return }
+            guard waitpid(process, nil, WNOHANG) == 0 else { throw Failure(description: "sshd did not start: \(text)") }
+            usleep(10_000)
         }
-        // What it says later is of no interest, and must not fill the pipe.
-        log.fileHandleForReading.readabilityHandler = { if $0.availableData.isEmpty { $0.readabilityHandler = nil } }
+    }
+
+    /// Not by Foundation's `Process`: sshd closes all descriptors that it did not open, and `Process` takes that for its end, waits for
+    /// it, and notices the end of no other program meanwhile.
+    private func start(_ arguments: [String]) throws -> pid_t {
+        var actions = posix_spawn_file_actions_t()
+        posix_spawn_file_actions_init(&actions)
+        defer { posix_spawn_file_actions_destroy(&actions) }
+        posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
+        posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0)
+        // A file, not a pipe: nobody has to empty it.
+        posix_spawn_file_actions_addopen(&actions, 2, file("log"), O_WRONLY | O_CREAT | O_APPEND, 0o600)
+        var attributes = posix_spawnattr_t()
+        posix_spawnattr_init(&attributes)
+        defer { posix_spawnattr_destroy(&attributes) }
+        var signals = sigset_t()
+        sigemptyset(&signals)
+        posix_spawnattr_setsigmask(&attributes, &signals)
+        posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK))
+        var pointers: [UnsafeMutablePointer<CChar>?] = arguments.map { strdup($0) } + [nil]
+        defer { for pointer in pointers { free(pointer) } }
+        var child: pid_t = 0
+        let failure = posix_spawn(&child, arguments[0], &actions, &attributes, &pointers, environ)
+        guard failure == 0 else { throw Failure(description: "sshd does not start: \(failure)") }
+        return child
     }
 
     private func run(_ path: String, _ arguments: [String]) throws {
@@ -118,8 +136,8 @@ package final class SSHServer {
 
     package func stop() {
         // Not asked twice: it ends with its connections, which end by themselves.
-        if process.isRunning { kill(process.processIdentifier, SIGKILL) }
-        process.waitUntilExit()
+        kill(process, SIGKILL)
+        while waitpid(process, nil, 0) < 0, errno == EINTR {}
         try? FileManager.default.removeItem(at: directory)
     }
 }
