@@ -40,7 +40,7 @@ let folders = [
     ("Media", "AudioCapture DeviceSource MediaFile RTSPIngest VideoCapture VideoCodec"),
     (
         "Services",
-        "CameraPipeline CameraUnit ControlPlane Doctor HealthMonitor Hooks KeyAccessServer Player Relay RelayProbe"
+        "CameraPipeline CameraUnit ControlPlane Doctor HealthMonitor Hooks KeyAccessServer Player Relay RelayProbe SystemUpdate"
     ),
     ("Programs", "BoxCommands BoxView Console watchboxctl watchboxd"),
 ]
@@ -279,16 +279,18 @@ let package = Package(
         module(
             "RelayProbe",
             ["Cryptography", "FLV", "Media", "NanoTDF", "NanoTDFCryptography", "RTMP", "RTMPTransport", nioCore]),
+        module("SystemUpdate", ["ControlAPI", "Platform"]),
 
         // 4: programs
         module(
             "BoxCommands",
             [
-                "AudioCapture", "BoxConfiguration", "BoxView", "CameraModel", "ControlAPI", "ControlClient",
+                "AudioCapture", "BoxConfiguration", "BoxReadings", "BoxView", "CameraModel", "ControlAPI",
+                "ControlClient",
                 "Cryptography", "Doctor", "ErrorCatalog", "HTTPClient", "Player", "Relay", "RelayProbe", "KeyAccess",
                 "KeyAccessClient", "KeyAccessServer", "RTMP", "RTMPTransport", "Platform", "Settings", "Systemd",
                 "VideoCapture",
-                "VideoCodec", "Console", "Wire", arguments,
+                "VideoCodec", "SystemUpdate", "Console", "Wire", arguments,
             ]),
         program(
             "watchboxd",
@@ -401,6 +403,7 @@ let package = Package(
         tests("HTTPVideo", ["HTTPVideo", "RTSP"]),
         tests("ONVIF", ["ONVIF", "Cryptography", "XMLReader"], fixtures: true),
         tests("XMLReader", ["XMLReader", "ONVIF"]),
+        tests("SystemUpdate", ["SystemUpdate", "Platform"]),
         tests("RelayProbe", ["RelayProbe", "FLV", "RTMP", "RTMPTransport", nioCore]),
         tests("ONVIFClient", ["ONVIFClient", "CameraModel", "ONVIF", "HTTPClient", "Platform", logging]),
         tests("Discovery", ["Discovery", "ONVIF", "Platform", "Wire", logging]),

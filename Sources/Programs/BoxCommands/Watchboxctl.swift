@@ -11,7 +11,7 @@ struct Watchboxctl: AsyncParsableCommand {
                 name: "The box:",
                 subcommands: [
                     StatusCommand.self, DoctorCommand.self, NetcheckCommand.self, SetupCommand.self, AdoptCommand.self,
-                    HealthCommand.self, LogsCommand.self, HookCommand.self,
+                    HealthCommand.self, LogsCommand.self, HookCommand.self, UpdateCommand.self,
                     WaitCommand.self, ExplainCommand.self,
                 ]),
             CommandGroup(
