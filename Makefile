@@ -11,23 +11,28 @@ STRICT ?=
 QUICK ?=
 DESTDIR ?=
 PREFIX ?= /usr
+ARCHITECTURE ?= $(shell dpkg --print-architecture)
 
 BUILD_PACKAGES := git ca-certificates g++ pkg-config libavcodec-dev libavformat-dev libavutil-dev libswscale-dev libswresample-dev \
 	libssl-dev libcurl4-openssl-dev zlib1g-dev libsystemd-dev libsqlite3-dev libv4l-dev libasound2-dev libxml2-dev
-TEST_PACKAGES := ffmpeg nginx libnginx-mod-rtmp rtmpdump openssl curl procps python3 python3-venv mmdebstrap debian-archive-keyring \
+TEST_PACKAGES := ffmpeg grub-common nginx libnginx-mod-rtmp rtmpdump openssl curl procps python3 python3-venv mmdebstrap debian-archive-keyring \
 	iproute2 util-linux openssh-client openssh-server python3-gi gir1.2-gst-rtsp-server-1.0 gstreamer1.0-rtsp \
 	gstreamer1.0-plugins-base gstreamer1.0-plugins-good gstreamer1.0-plugins-bad gstreamer1.0-plugins-ugly gstreamer1.0-libav
 VM_PACKAGES := qemu-system-x86 mmdebstrap debian-archive-keyring kmod cpio e2fsprogs xz-utils make gcc binutils util-linux iproute2 \
 	python3 ffmpeg
 DEB_PACKAGES := dpkg-dev binutils lintian
+IMAGE_PACKAGES := mmdebstrap debian-archive-keyring erofs-utils cryptsetup-bin genimage mtools dosfstools e2fsprogs grub-efi-amd64-bin grub-common \
+	squashfs-tools rauc openssl fdisk
+IMAGE_TEST_PACKAGES := qemu-system-x86 ovmf qemu-system-arm qemu-efi-aarch64 openssh-client mtools dosfstools grub-common rauc squashfs-tools
 BENCH_PACKAGES := ffmpeg gcc libssl-dev openssl time libnginx-mod-rtmp nginx python3 mmdebstrap debian-archive-keyring iproute2 util-linux \
 	python3-gi gir1.2-gst-rtsp-server-1.0 gstreamer1.0-rtsp gstreamer1.0-plugins-base gstreamer1.0-plugins-good gstreamer1.0-plugins-ugly
 
-.PHONY: help build release demo check test test-systemd test-vm mutants sanitize bench soak lint format install deb test-deb clean toolchain build-packages test-packages \
-	bench-packages vm-packages deb-packages python-peers
+.PHONY: help build release demo check test test-systemd test-vm mutants sanitize bench soak lint format install deb test-deb image test-image \
+	clean toolchain build-packages test-packages bench-packages vm-packages deb-packages image-packages \
+	image-test-packages python-peers
 
 help:  ## list the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 build: toolchain build-packages  ## debug build of everything
 	$(SWIFT) build
@@ -82,6 +87,12 @@ deb: release deb-packages  ## Debian packages for this machine's release and arc
 test-deb: deb test-packages  ## of these: install on a clean Debian, publish, upgrade, remove, purge
 	Tests/Rigs/packages/package-tests
 
+image: image-packages  ## a disk image that a box starts from, and an update bundle, of the packages in .build/deb (ARCHITECTURE=arm64, RELEASE=trixie)
+	packaging/image/make-image --architecture $(ARCHITECTURE) $(if $(RELEASE),--release $(RELEASE)) .build/image
+
+test-image: image-packages image-test-packages  ## of it: first start, adoption, updates, power cuts, reset, in QEMU (an hour, on demand)
+	Tests/Rigs/image/image-tests --architecture $(ARCHITECTURE)
+
 clean:  ## remove what was built
 	rm -rf .build demo-out Benchmarks/.build
 
@@ -100,6 +111,12 @@ vm-packages:
 
 deb-packages:
 	@Tests/Rigs/require-debian $(DEB_PACKAGES)
+
+image-packages:
+	@Tests/Rigs/require-debian $(IMAGE_PACKAGES)
+
+image-test-packages:
+	@Tests/Rigs/require-debian $(IMAGE_TEST_PACKAGES)
 
 bench-packages:
 	@Tests/Rigs/require-debian $(BENCH_PACKAGES)

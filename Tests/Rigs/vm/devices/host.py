@@ -6,7 +6,9 @@ import time
 
 
 class Host:
-    def __init__(self, programs, directory):
+    def __init__(self, programs, directory, addresses=()):
+        """With addresses the KAS speaks TLS under them: a box that is not this machine sends its token nowhere else."""
+        self.addresses = addresses
         self.programs = pathlib.Path(programs)
         self.directory = pathlib.Path(directory)
         self.started = []
@@ -15,9 +17,27 @@ class Host:
 
     def start(self):
         self.relay_port = self._serve("relay", "relay", "--listen", "127.0.0.1:0", "--grace", "1")
-        self.kas_port = self._serve("kas", "kas", "--state", self.directory / "kas", "--listen", "127.0.0.1:0")
+        self.kas_port = self._serve("kas", "kas", "--state", self.directory / "kas", "--listen", "127.0.0.1:0", *self._certificate())
         self.publish_token = self._token("box", "kas.publish")
         self.view_token = self._token("viewer", "kas.rewrap")
+
+    @property
+    def authority(self):
+        """Who vouches for the KAS: a file; None without TLS."""
+        return self.directory / "kas.pem" if self.addresses else None
+
+    @property
+    def kas_url(self):
+        return f"http{'s' if self.addresses else ''}://127.0.0.1:{self.kas_port}/kas"
+
+    def _certificate(self):
+        if not self.addresses:
+            return []
+        names = ",".join(f"IP:{address}" for address in ("127.0.0.1", *self.addresses))
+        subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-noenc", "-days", "30",
+                        "-subj", "/CN=KAS of a test", "-addext", f"subjectAltName={names}", "-keyout", self.directory / "kas.key",
+                        "-out", self.authority], check=True, capture_output=True)
+        return ["--tls-certificate", self.authority, "--tls-key", self.directory / "kas.key"]
 
     def stop(self):
         for process in reversed(self.started):
@@ -77,7 +97,8 @@ class Viewer:
         with open(self.out, "wb") as out:
             self.process = host.spawn(
                 self.name, "watchboxctl", "play", f"rtmp://127.0.0.1:{host.relay_port}/live/{stream}",
-                "--kas", f"http://127.0.0.1:{host.kas_port}/kas", "--kas-token-file", token, "--json",
+                "--kas", host.kas_url, "--kas-token-file", token, "--json",
+                *(["--kas-ca", host.authority] if host.authority else []),
                 "--frame-log", self.log, *options, out=out)
 
     def frames(self):
