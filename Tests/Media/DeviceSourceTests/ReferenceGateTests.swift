@@ -18,7 +18,9 @@ struct ReferenceGateTests {
     @Test func `the count goes round, or says nothing at all`() {
         var gate = ReferenceGate()
         #expect(
-            admitted(&gate, [(.max - 1, true), (.max, false), (0, false), (1, false)]) == [true, true, true, true])
+            admitted(&gate, [(UInt32.max - 1, true), (UInt32.max, false), (0, false), (1, false)]) == [
+                true, true, true, true,
+            ])
         var mute = ReferenceGate()
         #expect(admitted(&mute, [(0, true), (0, false), (0, false)]) == [true, true, true])
         mute.frameLost()
