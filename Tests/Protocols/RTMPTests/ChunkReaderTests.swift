@@ -17,10 +17,10 @@ struct ChunkReaderTests {
     }
 
     @Test func `ids 64 and 320 are different streams from 0 and 1`() throws {
-        let bytes =
-            Chunks.absolute(64, time: 1, length: 200) + body(128)
-            + Chunks.absolute(320, time: 2, length: 200) + body(128, from: 9)
-            + Chunks.basic(3, 64) + body(72, from: 1) + Chunks.basic(3, 320) + body(72, from: 2)
+        let bytes = Chunks.joined([
+            Chunks.absolute(64, time: 1, length: 200), body(128), Chunks.absolute(320, time: 2, length: 200),
+            body(128, from: 9), Chunks.basic(3, 64), body(72, from: 1), Chunks.basic(3, 320), body(72, from: 2),
+        ])
         #expect(
             try read(bytes) == [
                 video(1, body(128) + body(72, from: 1)), video(2, body(128, from: 9) + body(72, from: 2)),
@@ -35,22 +35,26 @@ struct ChunkReaderTests {
     }
 
     @Test func `formats 1 2 and 3 add deltas`() throws {
-        let bytes =
-            Chunks.absolute(time: 1000, length: 1) + [1] + Chunks.delta(20, length: 2) + [2, 2]
-            + Chunks.deltaOnly(30) + [3, 3] + Chunks.basic(3, 6) + [4, 4] + Chunks.basic(3, 6) + [5, 5]
+        let bytes = Chunks.joined([
+            Chunks.absolute(time: 1000, length: 1), [1], Chunks.delta(20, length: 2), [2, 2], Chunks.deltaOnly(30),
+            [3, 3], Chunks.basic(3, 6), [4, 4], Chunks.basic(3, 6), [5, 5],
+        ])
         #expect(try read(bytes).map(\.timestamp) == [1000, 1020, 1050, 1080, 1110])
         #expect(try read(bytes).map(\.payload.count) == [1, 2, 2, 2, 2])
     }
 
     @Test func `format 3 after format 0 means no delta`() throws {
-        let bytes = Chunks.absolute(time: 700, length: 1) + [1] + Chunks.basic(3, 6) + [2]
+        let bytes = Chunks.joined([
+            Chunks.absolute(time: 700, length: 1), [1], Chunks.basic(3, 6), [2],
+        ])
         #expect(try read(bytes) == [video(700, [1]), video(700, [2])])
     }
 
     @Test func `a delta from before a format 0 is forgotten`() throws {
-        let bytes =
-            Chunks.absolute(time: 0, length: 1) + [1] + Chunks.delta(40, length: 1) + [2]
-            + Chunks.absolute(time: 500, length: 1) + [3] + Chunks.basic(3, 6) + [4]
+        let bytes = Chunks.joined([
+            Chunks.absolute(time: 0, length: 1), [1], Chunks.delta(40, length: 1), [2],
+            Chunks.absolute(time: 500, length: 1), [3], Chunks.basic(3, 6), [4],
+        ])
         #expect(try read(bytes).map(\.timestamp) == [0, 40, 500, 500])
     }
 
@@ -70,7 +74,9 @@ struct ChunkReaderTests {
 
     @Test(arguments: [0, 1, 2] as [UInt8])
     func `a new header inside a message is refused`(format: UInt8) {
-        let bytes = Chunks.absolute(time: 0, length: 200) + body(128) + Chunks.basic(format, 6) + body(30)
+        let bytes = Chunks.joined([
+            Chunks.absolute(time: 0, length: 200), body(128), Chunks.basic(format, 6), body(30),
+        ])
         #expect(throws: RTMPError.headerInsideMessage(chunkStreamID: 6, offset: 140)) { try read(bytes) }
     }
 
@@ -82,10 +88,11 @@ struct ChunkReaderTests {
     // MARK: Interleaving, abort, chunk size
 
     @Test func `chunks of several streams alternate`() throws {
-        let bytes =
-            Chunks.absolute(6, time: 10, length: 300) + body(128) + Chunks.absolute(4, time: 11, length: 130, type: 8)
-            + body(128) + Chunks.basic(3, 6) + body(128, from: 1) + Chunks.basic(3, 4) + [7, 8]
-            + Chunks.basic(3, 6) + body(44, from: 2)
+        let bytes = Chunks.joined([
+            Chunks.absolute(6, time: 10, length: 300), body(128),
+            Chunks.absolute(4, time: 11, length: 130, type: 8), body(128), Chunks.basic(3, 6), body(128, from: 1),
+            Chunks.basic(3, 4), [7, 8], Chunks.basic(3, 6), body(44, from: 2),
+        ])
         #expect(
             try read(bytes) == [
                 RTMPMessage(type: .audio, timestamp: 11, streamID: 1, payload: body(128) + [7, 8]),
@@ -94,10 +101,11 @@ struct ChunkReaderTests {
     }
 
     @Test func `abort drops the unfinished message of its stream only`() throws {
-        let bytes =
-            Chunks.absolute(6, time: 10, length: 300) + body(128) + Chunks.absolute(4, time: 11, length: 130, type: 8)
-            + body(128) + Chunks.control(2, Chunks.u32(6)) + Chunks.delta(5, length: 1) + [9] + Chunks.basic(3, 4)
-            + [7, 8]
+        let bytes = Chunks.joined([
+            Chunks.absolute(6, time: 10, length: 300), body(128),
+            Chunks.absolute(4, time: 11, length: 130, type: 8), body(128), Chunks.control(2, Chunks.u32(6)),
+            Chunks.delta(5, length: 1), [9], Chunks.basic(3, 4), [7, 8],
+        ])
         let messages = try read(bytes)
         #expect(messages.map(\.type) == [.abort, .video, .audio])
         #expect(messages[1] == video(15, [9]))
@@ -105,17 +113,19 @@ struct ChunkReaderTests {
     }
 
     @Test func `abort of an unknown or idle stream changes nothing`() throws {
-        let bytes =
-            Chunks.control(2, Chunks.u32(77)) + Chunks.control(2, Chunks.u32(2)) + Chunks.absolute(time: 1, length: 1)
-            + [5]
+        let bytes = Chunks.joined([
+            Chunks.control(2, Chunks.u32(77)), Chunks.control(2, Chunks.u32(2)),
+            Chunks.absolute(time: 1, length: 1), [5],
+        ])
         #expect(try read(bytes).last == video(1, [5]))
     }
 
     @Test func `a chunk size holds from the next chunk on`() throws {
         // It comes in the middle of a message, whose next chunk has the new size.
-        let bytes =
-            Chunks.absolute(6, time: 0, length: 400) + body(128) + Chunks.control(1, Chunks.u32(200))
-            + Chunks.basic(3, 6) + body(200, from: 1) + Chunks.basic(3, 6) + body(72, from: 2)
+        let bytes = Chunks.joined([
+            Chunks.absolute(6, time: 0, length: 400), body(128), Chunks.control(1, Chunks.u32(200)),
+            Chunks.basic(3, 6), body(200, from: 1), Chunks.basic(3, 6), body(72, from: 2),
+        ])
         let messages = try read(bytes)
         #expect(messages.map(\.type) == [.setChunkSize, .video])
         #expect(messages[1].payload == body(128) + body(200, from: 1) + body(72, from: 2))
@@ -239,9 +249,10 @@ struct ChunkReaderTests {
     // MARK: Buffers
 
     @Test func `several reads without asking in between lose nothing`() throws {
-        let bytes =
-            Chunks.absolute(time: 1, length: 300) + body(128) + Chunks.basic(3, 6) + body(128) + Chunks.basic(3, 6)
-            + body(44)
+        let bytes = Chunks.joined([
+            Chunks.absolute(time: 1, length: 300), body(128), Chunks.basic(3, 6), body(128), Chunks.basic(3, 6),
+            body(44),
+        ])
         var reader = ChunkReader()
         for start in stride(from: 0, to: bytes.count, by: 37) {
             reader.append(bytes[start..<min(start + 37, bytes.count)])
@@ -252,7 +263,9 @@ struct ChunkReaderTests {
     }
 
     @Test func `slices that do not begin at zero are read`() throws {
-        let bytes = [9, 9, 9] + Chunks.absolute(time: 1, length: 2) + [1, 2] + [9]
+        let bytes = Chunks.joined([
+            [9, 9, 9], Chunks.absolute(time: 1, length: 2), [1, 2], [9],
+        ])
         var reader = ChunkReader()
         reader.append(bytes[3..<(bytes.count - 1)])
         #expect(try reader.next() == video(1, [1, 2]))

@@ -6,8 +6,10 @@ struct ExtendedTimestampTests {
     private let long = body(300)
 
     private func continued(_ header: [UInt8], repeating extension: [UInt8]) -> [UInt8] {
-        header + long[..<128] + Chunks.basic(3, 6) + `extension` + long[128..<256] + Chunks.basic(3, 6) + `extension`
-            + long[256...]
+        Chunks.joined([
+            header, Array(long[..<128]), Chunks.basic(3, 6), `extension`, Array(long[128..<256]), Chunks.basic(3, 6),
+            `extension`, Array(long[256...]),
+        ])
     }
 
     @Test(arguments: [0xFF_FFFE, 0xFF_FFFF, 0x100_0000, 0x7FFF_FFFF, 0x8000_0000, 0xFFFF_FFFF] as [UInt32])
@@ -21,9 +23,10 @@ struct ExtendedTimestampTests {
 
     @Test func `repetition may change within one message`() throws {
         let header = Chunks.absolute(time: 0x0102_0304, length: 300)
-        let bytes =
-            header + long[..<128] + Chunks.basic(3, 6) + long[128..<256] + Chunks.basic(3, 6)
-            + Chunks.u32(0x0102_0304) + long[256...]
+        let bytes = Chunks.joined([
+            header, Array(long[..<128]), Chunks.basic(3, 6), Array(long[128..<256]), Chunks.basic(3, 6),
+            Chunks.u32(0x0102_0304), Array(long[256...]),
+        ])
         #expect(try read(bytes).map(\.payload) == [long])
     }
 
@@ -41,7 +44,9 @@ struct ExtendedTimestampTests {
     }
 
     @Test func `format 3 as first chunk repeats delta and extension`() throws {
-        let first = Chunks.absolute(time: 10, length: 1) + [1] + Chunks.delta(0x100_0000, length: 1) + [2]
+        let first = Chunks.joined([
+            Chunks.absolute(time: 10, length: 1), [1], Chunks.delta(0x100_0000, length: 1), [2],
+        ])
         #expect(
             try read(first + Chunks.basic(3, 6) + Chunks.u32(0x100_0000) + [3]).map(\.timestamp) == [
                 10, 0x100_000A, 0x200_000A,
@@ -51,14 +56,17 @@ struct ExtendedTimestampTests {
     }
 
     @Test func `a later short delta ends the extension`() throws {
-        let bytes =
-            Chunks.absolute(time: 0x100_0000, length: 1) + [1] + Chunks.delta(5, length: 300) + long[..<128]
-            + Chunks.basic(3, 6) + long[128..<256] + Chunks.basic(3, 6) + long[256...]
+        let bytes = Chunks.joined([
+            Chunks.absolute(time: 0x100_0000, length: 1), [1], Chunks.delta(5, length: 300), Array(long[..<128]),
+            Chunks.basic(3, 6), Array(long[128..<256]), Chunks.basic(3, 6), Array(long[256...]),
+        ])
         #expect(try read(bytes).last == RTMPMessage(type: .video, timestamp: 0x100_0005, streamID: 1, payload: long))
     }
 
     @Test func `deltas wrap at 2^32`() throws {
-        let bytes = Chunks.absolute(time: 0xFFFF_FFF4, length: 1) + [1] + Chunks.delta(33, length: 1) + [2]
+        let bytes = Chunks.joined([
+            Chunks.absolute(time: 0xFFFF_FFF4, length: 1), [1], Chunks.delta(33, length: 1), [2],
+        ])
         #expect(try read(bytes).map(\.timestamp) == [4_294_967_284, 21])
     }
 
@@ -68,8 +76,10 @@ struct ExtendedTimestampTests {
             let time: UInt32 = 0x0102_0304
             var payload = body(200, from: 77)
             payload.replaceSubrange(128..<(128 + shared), with: Chunks.u32(time)[..<shared])
-            let bytes =
-                Chunks.absolute(time: time, length: 200) + payload[..<128] + Chunks.basic(3, 6) + payload[128...]
+            let bytes = Chunks.joined([
+                Chunks.absolute(time: time, length: 200), Array(payload[..<128]), Chunks.basic(3, 6),
+                Array(payload[128...]),
+            ])
             for split in 0...bytes.count {
                 var reader = ChunkReader()
                 let messages = try reader.messages(bytes[..<split]) + reader.messages(bytes[split...])
@@ -79,7 +89,9 @@ struct ExtendedTimestampTests {
     }
 
     @Test func `a tail shorter than the extension does not wait for more`() throws {
-        let bytes = Chunks.absolute(time: 0x0102_0304, length: 130) + long[..<128] + Chunks.basic(3, 6) + [9, 9]
+        let bytes = Chunks.joined([
+            Chunks.absolute(time: 0x0102_0304, length: 130), Array(long[..<128]), Chunks.basic(3, 6), [9, 9],
+        ])
         #expect(try read(bytes).map(\.payload) == [long[..<128] + [9, 9]])
     }
 

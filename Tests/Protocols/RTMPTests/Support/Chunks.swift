@@ -20,18 +20,25 @@ struct Chunks {
 
     static func u32(_ value: UInt32) -> [UInt8] { [UInt8(value >> 24)] + u24(value & 0xFF_FFFF) }
 
+    /// One after the other. A sum of many is more than Swift 6.2 checks.
+    static func joined(_ parts: [[UInt8]]) -> [UInt8] { Array(parts.joined()) }
+
     /// Format 0 header; a time of 0xFFFFFF and more is extended.
     static func absolute(
         _ id: Int = 6, time: UInt32, length: Int, type: UInt8 = 9, stream: UInt32 = 1, form: Int? = nil
     ) -> [UInt8] {
-        basic(0, id, form: form) + u24(min(time, 0xFF_FFFF)) + u24(UInt32(length)) + [type]
-            + u32(stream).reversed() + (time >= 0xFF_FFFF ? u32(time) : [])
+        joined([
+            basic(0, id, form: form), u24(min(time, 0xFF_FFFF)), u24(UInt32(length)), [type], u32(stream).reversed(),
+            time >= 0xFF_FFFF ? u32(time) : [],
+        ])
     }
 
     /// Format 1 header.
     static func delta(_ delta: UInt32, length: Int, type: UInt8 = 9, id: Int = 6) -> [UInt8] {
-        basic(1, id) + u24(min(delta, 0xFF_FFFF)) + u24(UInt32(length)) + [type]
-            + (delta >= 0xFF_FFFF ? u32(delta) : [])
+        joined([
+            basic(1, id), u24(min(delta, 0xFF_FFFF)), u24(UInt32(length)), [type],
+            delta >= 0xFF_FFFF ? u32(delta) : [],
+        ])
     }
 
     /// Format 2 header.
