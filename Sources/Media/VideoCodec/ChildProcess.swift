@@ -78,8 +78,8 @@ final class ChildProcess {
         posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF))
 
         var child = pid_t()
-        let failure = Self.withCStrings(arguments) { arguments in
-            Self.withCStrings(Self.environment(isSandboxed)) { environment in
+        let failure = CStrings.with(arguments) { arguments in
+            CStrings.with(Self.environment(isSandboxed)) { environment in
                 posix_spawn(&child, executable, &actions, &attributes, arguments, environment)
             }
         }
@@ -218,13 +218,5 @@ final class ChildProcess {
         }
         // A crash reporter is one more program that untrusted bytes would reach.
         return isSandboxed ? kept + ["SWIFT_BACKTRACE=enable=no"] : kept
-    }
-
-    private static func withCStrings<Result>(
-        _ strings: [String], _ body: (UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>) -> Result
-    ) -> Result {
-        var pointers: [UnsafeMutablePointer<CChar>?] = strings.map { strdup($0) } + [nil]
-        defer { for pointer in pointers { free(pointer) } }
-        return body(&pointers)
     }
 }

@@ -55,7 +55,7 @@ public final class SSHForward: Sendable {
             return opening
         }
         let result = await opening.value
-        if case .failure = result { state.withLock { if $0.socket == nil { $0 = State() } } }
+        if case .failure = result { state.withLock { if $0.socket == nil, $0.opening == opening { $0 = State() } } }
         return try result.get()
     }
 

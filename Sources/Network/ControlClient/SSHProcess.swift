@@ -27,7 +27,7 @@ final class SSHProcess: Sendable {
             // The thread that starts it waits for it: the kernel ends a child with the thread that is its parent.
             let isStarted = OwnThread.start {
                 var number: Int32 = 0
-                let failure = withCStrings(arguments) { wb_program_start_bound(path, $0, &number) }
+                let failure = CStrings.with(arguments) { wb_program_start_bound(path, $0, &number) }
                 guard failure == 0 else { return continuation.resume(returning: .failure(Failure(number: failure))) }
                 let process = SSHProcess(number: number)
                 continuation.resume(returning: .success(process))
@@ -57,13 +57,5 @@ final class SSHProcess: Sendable {
             while waitpid(number, &status, 0) < 0, errno == EINTR {}
             state.status = status
         }
-    }
-
-    private static func withCStrings<Result>(
-        _ strings: [String], _ body: (UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>) -> Result
-    ) -> Result {
-        var pointers: [UnsafeMutablePointer<CChar>?] = strings.map { strdup($0) } + [nil]
-        defer { for pointer in pointers { free(pointer) } }
-        return body(&pointers)
     }
 }

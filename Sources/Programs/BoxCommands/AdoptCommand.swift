@@ -29,6 +29,8 @@ struct AdoptCommand: AsyncParsableCommand {
     @OptionGroup var output: OutputOptions
 
     func run() async throws {
+        // Half of it is files of this machine: never here the one half, there the other.
+        try output.box.requireThisMachine()
         let adoption = Adoption(
             volume: try AdoptionVolume(directory), root: root == "/" ? "" : root, client: output.client)
         let report = try await adoption.run(isDryRun: dryRun)

@@ -113,8 +113,25 @@ struct Adoption {
             return try left(report, isDryRun)
         }
         report.outcome = .taken
-        for step in steps[ending...] { try perform(step, report) }
+        try end(report)
         return report
+    }
+
+    /// All was taken. Where no result can be left, on a full drive, the secrets are wiped all the same.
+    private func end(_ report: AdoptionReport) throws {
+        var unprepared: (any Error)?
+        do { try perform(.prepareResult, report) } catch let error as CommandFailure { unprepared = error }
+        try perform(.overwriteFile, report)
+        try perform(.removeFile, report)
+        guard unprepared == nil else {
+            throw CommandFailure(
+                what:
+                    "all of \(AdoptionVolume.fileName) was taken and wiped, and \(AdoptionVolume.resultName) cannot say so",
+                why: "the drive takes no file",
+                hint: "nothing; or make room on it, and look at the box: watchboxctl status",
+                status: .degraded)
+        }
+        try perform(.publishResult, report)
     }
 
     // MARK: Steps
@@ -160,8 +177,7 @@ struct Adoption {
     private func left(_ report: AdoptionReport, _ isDryRun: Bool) throws -> AdoptionReport {
         guard !isDryRun else { return report }
         do throws(FileFailure) {
-            try volume.prepare(report.text)
-            try volume.publish()
+            try volume.leave(report.text)
         } catch {
             throw CommandFailure(
                 what: "\(AdoptionVolume.fileName) was not taken, and \(AdoptionVolume.resultName) cannot say why",

@@ -47,15 +47,17 @@ enum AdoptionSystem {
     /// For systemd.network(5).
     static func text(_ settings: EthernetSettings) -> String {
         // A cable of the machine itself, not what programs make.
-        var text = note + "[Match]\nType=ether\nKind=!*\n\n[Network]\n"
+        // It stands before the image's own file for cables, and so says all that that says: the name on the local network, and that a
+        // cable comes before Wi-Fi.
+        var text = note + "[Match]\nType=ether\nKind=!*\n\n[Network]\nMulticastDNS=yes\n"
         if let address = settings.address {
             text += "Address=\(address)\n"
             if let gateway = settings.gateway { text += "Gateway=\(gateway)\n" }
         } else {
-            text += "DHCP=yes\n"
+            text += "DHCP=yes\nLinkLocalAddressing=yes\n"
         }
         for server in settings.nameServers { text += "DNS=\(server)\n" }
-        return text
+        return text + (settings.address == nil ? "\n[DHCPv4]\nRouteMetric=100\n" : "")
     }
 
     /// For wpa_supplicant.conf(5). Names and keys are digits: whatever is in them, they are no syntax.

@@ -10,6 +10,7 @@ final class AdoptionVolume {
     static let resultName = "watchbox-result.txt"
     /// The result, complete, while the file it is about is being wiped.
     static let preparedName = "watchbox-result.new"
+    static let refusalName = "watchbox-result.tmp"
 
     enum Content: Equatable {
         /// There is no such file.
@@ -77,7 +78,11 @@ final class AdoptionVolume {
     }
 
     /// Whether a result waits for the end of a wiping that a power cut interrupted.
-    var hasPrepared: Bool { faccessat(directory, Self.preparedName, F_OK, AT_SYMLINK_NOFOLLOW) == 0 }
+    var hasPrepared: Bool {
+        var status = stat()
+        return fstatat(directory, Self.preparedName, &status, AT_SYMLINK_NOFOLLOW) == 0
+            && status.st_mode & S_IFMT == S_IFREG
+    }
 
     /// Whether there is a file of this name.
     func has(_ name: String) -> Bool { faccessat(directory, name, F_OK, AT_SYMLINK_NOFOLLOW) == 0 }
@@ -87,6 +92,15 @@ final class AdoptionVolume {
         unlinkat(directory, Self.preparedName, 0)
         try NewFile.write(
             Array(result.utf8), to: Self.preparedName, in: directory, path: "\(path)/\(Self.preparedName)", mode: 0o644)
+    }
+
+    /// A result of its own, when nothing was taken: what is prepared means that all was.
+    func leave(_ result: String) throws(FileFailure) {
+        unlinkat(directory, Self.preparedName, 0)
+        unlinkat(directory, Self.refusalName, 0)
+        try NewFile.write(
+            Array(result.utf8), to: Self.refusalName, in: directory, path: "\(path)/\(Self.refusalName)", mode: 0o644)
+        try rename(Self.refusalName)
     }
 
     /// Zeros in place of all that the file holds.
@@ -116,8 +130,10 @@ final class AdoptionVolume {
     }
 
     /// The prepared result becomes the one that is read.
-    func publish() throws(FileFailure) {
-        guard renameat(directory, Self.preparedName, directory, Self.resultName) == 0 else {
+    func publish() throws(FileFailure) { try rename(Self.preparedName) }
+
+    private func rename(_ from: String) throws(FileFailure) {
+        guard renameat(directory, from, directory, Self.resultName) == 0 else {
             throw FileFailure(call: "rename", path: "\(path)/\(Self.resultName)", number: errno)
         }
         try flush()

@@ -12,6 +12,8 @@ enum SharedFiles {
     static let pendingUpdate = "/data/update.json"
     /// Written and removed again, to know that it can be.
     static let probe = "/data/update.probe"
+    /// What a system's settings and state belong to. Without it, the next start of that system works on a new copy.
+    static func identity(of system: String) -> String { "/data/slots/\(system.lowercased())/identity" }
 }
 
 struct UpdateCommand: AsyncParsableCommand {
@@ -98,7 +100,10 @@ struct UpdateStatusCommand: AsyncParsableCommand {
             try await Updater().systems()
         }
         slots.running.version = SystemVersion.running() ?? slots.running.version
-        let document = UpdateStatusDocument(slots: slots, pending: PendingUpdate.read(SharedFiles.pendingUpdate))
+        let pending = PendingUpdate.read(SharedFiles.pendingUpdate)
+        // While it is tried, RAUC names the other one; GRUB starts this one again.
+        if pending?.system == slots.running.name, !slots.running.isGood { slots.next = nil }
+        let document = UpdateStatusDocument(slots: slots, pending: pending)
         output.show(document) { _ in document.lines }
     }
 }
@@ -191,11 +196,23 @@ struct UpdateInstallCommand: AsyncParsableCommand {
             throw CommandFailure(
                 what: "nothing was installed", why: "this box has one system only", hint: "watchboxctl update status")
         }
+        // The other one is what this one would fall back to.
+        guard slots.running.isGood else {
+            throw CommandFailure(
+                what: "nothing was installed",
+                why: "the running system has not been kept yet, and the other one is what it falls back to",
+                hint: "wait until it is: watchboxctl update status; or keep it: watchboxctl update mark-good",
+                status: .conflict)
+        }
+        let before = PendingUpdate.read(SharedFiles.pendingUpdate)
         // Before the bundle: a power cut after it must not start a system that nobody watches.
         let pending = PendingUpdate(
             version: offer.version, system: other.name, from: offer.running ?? "", cameras: try await publishing(),
             installed: Clocks.wallSeconds)
-        do { try pending.write(SharedFiles.pendingUpdate) } catch {
+        do {
+            try pending.write(SharedFiles.pendingUpdate)
+            try DurableFile.remove(SharedFiles.identity(of: other.name))
+        } catch {
             throw CommandFailure(what: "nothing was installed", why: "\(error)", hint: "watchboxctl doctor")
         }
         do throws(CommandFailure) {
@@ -203,8 +220,21 @@ struct UpdateInstallCommand: AsyncParsableCommand {
                 try await Updater().install(bundle)
             }
         } catch {
-            try? PendingUpdate.remove(SharedFiles.pendingUpdate)
+            await forget(pending, before, other.name)
             throw error
+        }
+        let installed = try await asked(or: "the update is installed, and not checked") {
+            () async throws(Updater.Failure) in try await Updater().systems()
+        }
+        // A server may show one bundle and hand out another.
+        if let version = installed.other?.version, version != offer.version {
+            try await asked(or: "another update was installed than was looked at") {
+                () async throws(Updater.Failure) in try await Updater().activateRunning()
+            }
+            await forget(pending, before, other.name)
+            throw CommandFailure(
+                what: "the update does not start", why: "\(bundle) was \(offer.version), and then \(version)",
+                hint: "fetch it first, and install the file", status: .conflict)
         }
         if reboot {
             output.report("\(offer.version) is installed. The box reboots into it.", offer)
@@ -212,6 +242,17 @@ struct UpdateInstallCommand: AsyncParsableCommand {
         } else {
             output.report(
                 "\(offer.version) is installed, and starts with the next reboot: sudo systemctl reboot", offer)
+        }
+    }
+
+    /// After a failure. RAUC may go on without who asked it: what it will start stays watched.
+    private func forget(_ pending: PendingUpdate, _ before: PendingUpdate?, _ system: String) async {
+        let slots = try? await Updater().systems()
+        guard slots?.next != system else { return }
+        if let before, before.system != system {
+            try? before.write(SharedFiles.pendingUpdate)
+        } else {
+            try? PendingUpdate.remove(SharedFiles.pendingUpdate)
         }
     }
 

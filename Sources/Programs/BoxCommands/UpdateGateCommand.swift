@@ -40,35 +40,69 @@ struct UpdateGateCommand: AsyncParsableCommand {
             StandardError.writeLine(
                 "\(running) runs, not the update \(pending.version): it was not started, or it was taken back")
         }
+        let begin = Self.now
         var gate = UpdateGate(
             cameras: isUpdate ? pending?.cameras ?? [] : [], hold: .seconds(hold), limit: .seconds(limit), at: Self.now)
         var told = ""
         while true {
             switch gate.observed(await observation(), at: Self.now) {
             case .good:
-                do throws(Updater.Failure) { try await Updater().markGood() } catch {
-                    throw CommandFailure(error, what: "the running system works, and was not kept")
+                do throws(Updater.Failure) {
+                    try await Updater().markGood()
+                } catch {
+                    // RAUC may be busy, or the boot partition on its way.
+                    tell("it works, and cannot be kept yet: \(error.why)", &told)
+                    guard Self.now - begin < .seconds(limit + hold) else {
+                        throw CommandFailure(error, what: "the running system works, and was not kept")
+                    }
+                    break
                 }
-                // The unjudged update of another system stays on record until the next one: `update status` shows it.
-                if isUpdate { try? PendingUpdate.remove(SharedFiles.pendingUpdate) }
+                // Another one may have been installed meanwhile.
+                if isUpdate, PendingUpdate.read(SharedFiles.pendingUpdate) == pending {
+                    try? PendingUpdate.remove(SharedFiles.pendingUpdate)
+                }
                 return output.report("\(running) is kept.", Done(object: "system", action: "kept"))
             case .failed(let why):
-                guard isUpdate else {
+                if isUpdate, PendingUpdate.read(SharedFiles.pendingUpdate) != pending {
+                    return output.report(
+                        "\(running) was judged by hand.", Done(object: "system", action: "left as it is"))
+                }
+                // Without the part of the card that belongs to the box, what was pending is not known.
+                guard isUpdate || Self.isDataLost, await hasOther else {
                     throw CommandFailure(
                         what: "the running system was not marked as good", why: why, hint: "watchboxctl health")
                 }
                 StandardError.writeLine("\(running) is not kept: \(why). The box reboots.")
                 try Reboot.now()
                 throw ExitCode(ExitStatus.rebootRequired.rawValue)
-            case .waiting(let what):
-                // Numbers in it change with each look.
-                let kind = what.prefix(24)
-                if kind != told { StandardError.writeLine("waiting: \(what)") }
-                told = String(kind)
+            case .waiting(let what): tell("waiting: \(what)", &told)
             }
             try await Task.sleep(for: .seconds(1))
         }
     }
+
+    /// Numbers in it change with each look; it is told once.
+    private func tell(_ what: String, _ told: inout String) {
+        let kind = String(what.prefix(32))
+        if kind != told { StandardError.writeLine(what) }
+        told = kind
+    }
+
+    /// Whether there is a system to go back to.
+    private var hasOther: Bool {
+        get async {
+            do throws(Updater.Failure) {
+                let slots = try await Updater().systems()
+                return slots.other?.isGood == true
+            } catch {
+                // An update came from somewhere.
+                return true
+            }
+        }
+    }
+
+    /// The initramfs could not mount it: all that is written is gone with the next start.
+    private static var isDataLost: Bool { SmallFile.exists("/run/watchbox-data-lost") }
 
     private static var now: Duration { .nanoseconds(Int64(clamping: Clocks.boot)) }
 
@@ -83,6 +117,7 @@ struct UpdateGateCommand: AsyncParsableCommand {
     }
 
     private static var isStoreWritable: Bool {
+        guard !isDataLost else { return false }
         do throws(FileFailure) {
             try DurableFile.replace(SharedFiles.probe, with: [0x31])
             try DurableFile.remove(SharedFiles.probe)

@@ -69,7 +69,8 @@ public struct UpdateGate: Sendable {
     private static func missing(_ observation: Observation, of cameras: [String]) -> String? {
         guard observation.isControlThere else { return "control does not answer" }
         guard observation.isStoreWritable else { return "the store cannot be written" }
-        guard observation.isWatchdogArmed != false else { return "the watchdog is not armed" }
+        // Without an update nothing is compared with what was before: a watchdog that never was is health's to tell.
+        guard cameras.isEmpty || observation.isWatchdogArmed != false else { return "the watchdog is not armed" }
         let silent = cameras.filter { !observation.publishing.contains($0) }
         return silent.isEmpty ? nil : "not publishing, as before the update: \(silent.joined(separator: ", "))"
     }

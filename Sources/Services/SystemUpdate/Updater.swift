@@ -58,6 +58,11 @@ public struct Updater: Sendable {
         try await run(["status", "mark-active", "other"], seconds: 60, hint: "journalctl -u rauc")
     }
 
+    /// At the next start this one again.
+    public func activateRunning() async throws(Failure) {
+        try await run(["status", "mark-active", "booted"], seconds: 60, hint: "journalctl -u rauc")
+    }
+
     private func document<Value: Decodable>(
         _ type: Value.Type, _ arguments: [String], seconds: Int, hint: String
     ) async throws(Failure) -> Value {

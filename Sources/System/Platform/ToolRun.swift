@@ -55,10 +55,21 @@ public enum ToolRun {
         case .success(let number): process = number
         case .failure(let failure): throw failure
         }
-        let read = Self.read(ends[0], atMost: limit, until: .now + .seconds(seconds), seconds: seconds)
+        let deadline = ContinuousClock.now + .seconds(seconds)
+        var read = Self.read(ends[0], atMost: limit, until: deadline, seconds: seconds)
         if case .failure = read { kill(process, SIGKILL) }
         var status: Int32 = 0
-        while waitpid(process, &status, 0) < 0, errno == EINTR {}
+        // One that closes its output may go on without it.
+        while true {
+            let ended = waitpid(process, &status, WNOHANG)
+            if ended == process || (ended < 0 && errno != EINTR) { break }
+            if ContinuousClock.now >= deadline, case .success = read {
+                kill(process, SIGKILL)
+                read = .failure(.tooLong(seconds: seconds))
+            }
+            var pause = timespec(tv_sec: 0, tv_nsec: 5_000_000)
+            nanosleep(&pause, nil)
+        }
         let signal = status & 0x7F
         return Outcome(status: signal == 0 ? (status >> 8) & 0xFF : 128 + signal, output: try read.get())
     }
@@ -80,10 +91,10 @@ public enum ToolRun {
         sigemptyset(&none)
         posix_spawnattr_setsigmask(&attributes, &none)
         posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK))
-        var pointers: [UnsafeMutablePointer<CChar>?] = ([path] + arguments).map { strdup($0) } + [nil]
-        defer { for pointer in pointers { free(pointer) } }
         var process = pid_t()
-        let number = posix_spawnp(&process, path, &actions, &attributes, &pointers, environ)
+        let number = CStrings.with([path] + arguments) {
+            posix_spawnp(&process, path, &actions, &attributes, $0, environ)
+        }
         return number == 0 ? .success(process) : .failure(.notStarted(number))
     }
 
@@ -95,10 +106,11 @@ public enum ToolRun {
         var bytes: [UInt8] = []
         var buffer = [UInt8](repeating: 0, count: 16 << 10)
         while true {
-            let left = (deadline - .now).components
+            let left = deadline - .now
+            guard left > .zero else { return .failure(.tooLong(seconds: seconds)) }
             var asked = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
-            let ready = poll(&asked, 1, CInt(clamping: left.seconds * 1000 + left.attoseconds / 1_000_000_000_000_000))
-            if ready == 0 || left.seconds < 0 { return .failure(.tooLong(seconds: seconds)) }
+            // At most a minute at a time; a signal, or a minute without a word, is no reason to read.
+            guard poll(&asked, 1, CInt(min(left, .seconds(60)) / .milliseconds(1)) + 1) > 0 else { continue }
             let count = Glibc.read(descriptor, &buffer, buffer.count)
             if count < 0 {
                 if errno == EINTR { continue }

@@ -39,6 +39,7 @@ struct AdoptionSystemTests {
                 Kind=!*
 
                 [Network]
+                MulticastDNS=yes
                 Address=192.168.1.20/24
                 Gateway=192.168.1.1
                 DNS=192.168.1.1
@@ -56,7 +57,12 @@ struct AdoptionSystemTests {
                 Kind=!*
 
                 [Network]
+                MulticastDNS=yes
                 DHCP=yes
+                LinkLocalAddressing=yes
+
+                [DHCPv4]
+                RouteMetric=100
 
                 """)
     }

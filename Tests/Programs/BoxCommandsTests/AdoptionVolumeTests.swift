@@ -159,6 +159,30 @@ struct AdoptionVolumeTests {
         #expect(stage.text("WATCHBOX/watchbox-result.txt") == "all well")
     }
 
+    @Test func `a refusal that was interrupted is not taken for the end of an adoption`() async throws {
+        let (stage, report) = try await Self.run { stage in
+            try stage.write("NOT taken", to: "WATCHBOX/watchbox-result.tmp")
+        }
+        #expect(report.outcome == .nothing)
+        let (_, zeros) = try await Self.run { stage in
+            try stage.write("\0\0\0\0")
+            try stage.write("NOT taken", to: "WATCHBOX/watchbox-result.tmp")
+        }
+        #expect(zeros.outcome == .refused)
+        #expect(stage.volumeNames == ["watchbox-result.tmp"])
+    }
+
+    @Test func `where no result can be left, the secrets are wiped all the same`() async throws {
+        let stage = try AdoptionStage()
+        try stage.write("network.ethernet = {}")
+        try FileManager.default.createDirectory(
+            atPath: "\(stage.volume)/watchbox-result.new", withIntermediateDirectories: false)
+        let failure = await #expect(throws: CommandFailure.self) { try await stage.adopt() }
+        #expect(failure?.status == .degraded)
+        #expect(failure?.what.contains("wiped") == true)
+        #expect(stage.volumeNames == ["watchbox-result.new"])
+    }
+
     @Test func `a dry run writes nothing, whatever it finds`() async throws {
         for text in ["nonsense", "\0\0", "name = 3"] {
             let stage = try AdoptionStage()

@@ -41,7 +41,9 @@ struct UpdateGateTests {
 
     @Test func `a camera that does not come back is a failure, in time and with its name`() {
         var gate = gate()
-        #expect(gate.observed(Self.observation(["front"]), at: .seconds(939)) != .failed("x"))
+        #expect(
+            gate.observed(Self.observation(["front"]), at: .seconds(939))
+                == .waiting("not publishing, as before the update: yard"))
         #expect(
             gate.observed(Self.observation(["front"]), at: .seconds(940))
                 == .failed("not publishing, as before the update: yard"))
@@ -84,5 +86,13 @@ struct UpdateGateTests {
         #expect(
             gate.observed(Self.observation([], control: false), at: .seconds(1)) == .waiting("control does not answer"))
         #expect(gate.observed(Self.observation([]), at: .seconds(2)) == .good)
+    }
+
+    @Test func `without cameras from before, a watchdog that is not armed does not matter, a store does`() {
+        var gate = UpdateGate(cameras: [], at: .zero)
+        #expect(
+            gate.observed(Self.observation([], store: false), at: .seconds(1))
+                == .waiting("the store cannot be written"))
+        #expect(gate.observed(Self.observation([], watchdog: false), at: .seconds(2)) == .good)
     }
 }

@@ -28,6 +28,12 @@ struct ToolRunTests {
         #expect(throws: ToolRun.Failure.tooLong(seconds: 1)) { try ToolRun.run("sleep", ["600"], seconds: 1) }
     }
 
+    @Test func `what closes its output and goes on is ended, too`() {
+        #expect(throws: ToolRun.Failure.tooLong(seconds: 1)) {
+            try ToolRun.run("sh", ["-c", "exec >&-; exec sleep 600"], seconds: 1)
+        }
+    }
+
     @Test func `a signal is told as a shell tells it`() throws {
         #expect(try ToolRun.run("sh", ["-c", "kill -TERM $$"], seconds: 60).status == 143)
     }
