@@ -21,7 +21,7 @@ TEST_PACKAGES := ffmpeg grub-common nginx libnginx-mod-rtmp rtmpdump openssl cur
 VM_PACKAGES := qemu-system-x86 mmdebstrap debian-archive-keyring kmod cpio e2fsprogs xz-utils make gcc binutils util-linux iproute2 \
 	python3 ffmpeg
 DEB_PACKAGES := dpkg-dev binutils lintian
-IMAGE_PACKAGES := mmdebstrap debian-archive-keyring erofs-utils cryptsetup-bin genimage mtools dosfstools e2fsprogs grub-efi-amd64-bin grub-common \
+IMAGE_PACKAGES := mmdebstrap debian-archive-keyring erofs-utils cryptsetup-bin genimage mtools dosfstools e2fsprogs grub-common \
 	squashfs-tools rauc openssl fdisk
 IMAGE_TEST_PACKAGES := qemu-system-x86 ovmf qemu-system-arm qemu-efi-aarch64 openssh-client mtools dosfstools grub-common rauc squashfs-tools
 BENCH_PACKAGES := ffmpeg gcc libssl-dev openssl time libnginx-mod-rtmp nginx python3 mmdebstrap debian-archive-keyring iproute2 util-linux \

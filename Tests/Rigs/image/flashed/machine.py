@@ -15,7 +15,7 @@ MACHINES = {
         firmware=[("/usr/share/OVMF/OVMF_CODE_4M.fd", "/usr/share/OVMF/OVMF_VARS_4M.fd")],
         packages="qemu-system-x86 ovmf"),
     "arm64": dict(
-        program="qemu-system-aarch64", arguments=["-M", "virt", "-cpu", "Nehalem"],
+        program="qemu-system-aarch64", arguments=["-M", "virt", "-cpu", "cortex-a72"],
         firmware=[("/usr/share/AAVMF/AAVMF_CODE.fd", "/usr/share/AAVMF/AAVMF_VARS.fd")],
         packages="qemu-system-arm qemu-efi-aarch64"),
 }

@@ -1,4 +1,4 @@
-"""The power goes at any moment: the box starts again, and knows all that it had said it knows."""
+"""The power goes while the configuration is written: the box starts again, and knows all that it had said it knows."""
 import random
 import re
 import time
