@@ -90,7 +90,8 @@ struct UpdateStatusDocument: Codable {
 
 struct UpdateStatusCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "status", abstract: "Which system runs, which is next, and whether an update is being watched.")
+        commandName: "status", abstract: "Which system runs, which is next, and whether an update is being watched.",
+        discussion: "  watchboxctl update status")
 
     @OptionGroup var output: OutputOptions
 
@@ -145,7 +146,8 @@ struct UpdateOffer: Codable {
 
 struct UpdateCheckCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "check", abstract: "Checks a bundle's signature, and says whether it is newer. Changes nothing.")
+        commandName: "check", abstract: "Checks a bundle's signature, and says whether it is newer. Changes nothing.",
+        discussion: "  watchboxctl update check https://example.net/watchbox.raucb")
 
     @Argument(help: "File, or https:// address.", completion: .file(extensions: ["raucb"]))
     var bundle: String
@@ -309,7 +311,8 @@ struct UpdateRollbackCommand: AsyncParsableCommand {
 
 struct UpdateMarkGoodCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "mark-good", abstract: "Keep the system that runs, without waiting for its cameras.")
+        commandName: "mark-good", abstract: "Keep the system that runs, without waiting for its cameras.",
+        discussion: "  sudo watchboxctl update mark-good")
 
     @OptionGroup var output: OutputOptions
 

@@ -13,6 +13,8 @@ struct UpdateGateCommand: AsyncParsableCommand {
         discussion: """
             After an update, the cameras that published before have to publish for --hold seconds. Without a verdict in \
             --limit seconds the box reboots, and after three such starts runs the system of before.
+
+              sudo watchboxctl update gate --hold 60
             """)
 
     @Option(help: "Seconds for which all has to be well.")

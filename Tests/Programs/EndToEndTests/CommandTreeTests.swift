@@ -31,10 +31,11 @@ struct CommandTreeTests {
         var discussion: String
         var options: Set<String>
 
-        /// The lines that begin with a space.
+        /// The lines that begin with a space, without the `sudo` of what root has to do.
         var examples: [String] {
-            discussion.split(separator: "\n").filter { $0.hasPrefix(" ") }.map { $0.drop { $0 == " " } }.map(
-                String.init)
+            discussion.split(separator: "\n").filter { $0.hasPrefix(" ") }.map { $0.drop { $0 == " " } }.map {
+                $0.hasPrefix("sudo ") ? String($0.dropFirst(5)) : String($0)
+            }
         }
     }
 
