@@ -20,9 +20,9 @@ TEST_PACKAGES := ffmpeg grub-common nginx libnginx-mod-rtmp rtmpdump openssl cur
 	gstreamer1.0-plugins-base gstreamer1.0-plugins-good gstreamer1.0-plugins-bad gstreamer1.0-plugins-ugly gstreamer1.0-libav
 VM_PACKAGES := qemu-system-x86 mmdebstrap debian-archive-keyring kmod cpio e2fsprogs xz-utils make gcc binutils util-linux iproute2 \
 	python3 ffmpeg
-DEB_PACKAGES := dpkg-dev binutils lintian
+DEB_PACKAGES := dpkg-dev binutils lintian python3
 IMAGE_PACKAGES := mmdebstrap debian-archive-keyring erofs-utils cryptsetup-bin genimage mtools dosfstools e2fsprogs grub-common \
-	squashfs-tools rauc openssl fdisk
+	squashfs-tools rauc openssl fdisk python3
 IMAGE_TEST_PACKAGES := qemu-system-x86 ovmf qemu-system-arm qemu-efi-aarch64 openssh-client mtools dosfstools grub-common rauc squashfs-tools
 BENCH_PACKAGES := ffmpeg gcc libssl-dev openssl time libnginx-mod-rtmp nginx python3 mmdebstrap debian-archive-keyring iproute2 util-linux \
 	python3-gi gir1.2-gst-rtsp-server-1.0 gstreamer1.0-rtsp gstreamer1.0-plugins-base gstreamer1.0-plugins-good gstreamer1.0-plugins-ugly

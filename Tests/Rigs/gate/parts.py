@@ -56,6 +56,7 @@ def parts(project, swift):
                     reads="swift", environment={**peers(project), "SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH": "8"}, **more)
     return [
         Part("gate", [f"{rigs}/gate/check"], reads="marks", nice=POLITE),
+        Part("sbom", [f"{rigs}/image/check-sbom"], reads="marks", nice=POLITE),
         Part("slots", [f"{rigs}/image/check-slots"], reads="marks", nice=POLITE),
         Part("style", ["make", "--no-print-directory", "lint", f"SWIFT={swift}"], nice=POLITE),
         Part("programs", shell + [" && ".join(" ".join(build + ["--product", name]) for name in PRODUCTS)]),
