@@ -1,4 +1,5 @@
-"""The power goes while the configuration is written: the box starts again, and knows all that it had said it knows."""
+"""The power goes while the configuration is written, and while an update is: the box starts again, with the system that ran, and
+knows all that it had said it knows."""
 import random
 import re
 import time
@@ -6,45 +7,92 @@ import time
 from boxed.checks import Not
 
 from . import updates
+from .box import PATIENCE
 from .machine import START
 
-CUTS = 20
+CUTS, IN_UPDATES = 20, 5
+# From the boot loader to control and its store, and no further: what a cut can have hurt. The whole system starts after the last one.
+SHORT = PATIENCE + " systemd.unit=basic.target " + " ".join(
+    f"systemd.wants={name}.service" for name in ("systemd-networkd", "ssh", "watchbox-control", "wb-update-gate"))
+# Numbers only grow, whatever a cut takes.
+EDITS = """nohup sh -c 'i=START; while :; do i=$((i+1)); watchboxctl camera edit front --name "Name $i" >/dev/null && echo $i >/var/tmp/last && sync -d /var/tmp/last; done' >/dev/null 2>&1 &
+sleep 3; cat /var/tmp/last 2>/dev/null || true"""
+UPDATE = f"""sudo sh -c 'nohup watchboxctl update install {updates.BUNDLE} >/var/tmp/update.txt 2>&1 &'
+for i in $(seq 200); do pidof -q rauc && break; sleep 0.1; done; pidof rauc"""
 
 
-def run(box, checks, cuts=CUTS):
+def run(box, checks):
     machine = box.ready(checks)
     seed = random.SystemRandom().randrange(1 << 32)
     checks.note(f"seed {seed}")
     chance = random.Random(seed)
-    # Each start counts against the system until it is kept: so it is, before the next cut.
-    box.run("sudo mkdir -p /etc/systemd/system/wb-update-gate.service.d")
-    lost = []
-    for cut in range(cuts):
-        done = machine.ssh(
-            "nohup sh -c 'i=0; while :; do i=$((i+1)); watchboxctl camera edit front --name \"Name $i\" >/dev/null && echo $i >/var/tmp/last && sync -d /var/tmp/last; done' "
-            ">/dev/null 2>&1 & sleep 3; cat /var/tmp/last", seconds=120)
-        said = int(done.stdout or 0)
-        time.sleep(chance.uniform(0, 6))
+    before = updates.slots(box)["slots"]["running"]["name"]
+    updates.bring(box)
+    machine.kernel_later(SHORT)
+    lost, waits, said = [], [], 0
+    in_updates = sorted(chance.sample(range(CUTS), IN_UPDATES))
+    for cut in range(CUTS):
+        if cut in in_updates:
+            begun = machine.ssh(UPDATE, seconds=120)
+            if begun.returncode:
+                lost.append(f"cut {cut + 1}: no update began: {box.run('cat /var/tmp/update.txt').stdout}")
+            time.sleep(chance.uniform(0, 40))
+        else:
+            said = max(said, int(machine.ssh(EDITS.replace("START", str(1000 * cut)), seconds=120).stdout or 0))
+            time.sleep(chance.uniform(0, 6))
         machine.cut()
-        machine.start()
-        up, waited = False, time.monotonic()
-        while not up and time.monotonic() - waited < START:
-            time.sleep(2)
-            up = machine.is_up()
-        if not up:
-            lost.append(f"cut {cut + 1}: it does not start: {machine.said(3)}")
-            break
-        known = known_name(box)
-        if known < said:
-            lost.append(f"cut {cut + 1}: it had said {said}, and knows {known}")
         begin = time.monotonic()
-        while not updates.slots(box)["slots"]["running"]["isGood"]:
-            if time.monotonic() - begin > 600:
-                lost.append(f"cut {cut + 1}: it is never kept")
-                break
-            time.sleep(2)
-    checks.expect(f"{cuts} cuts while the configuration is written: each time it starts, and knows what it had taken", not lost, "\n".join(lost))
-    checks.same("the same system all the time", updates.slots(box)["slots"]["running"]["name"], "A")
+        machine.start()
+        if reason := starts(machine):
+            lost.append(f"cut {cut + 1}: it does not start: {reason}")
+            break
+        waits.append(time.monotonic() - begin)
+        known = known_name(box)
+        if isinstance(known, Not) or known < said:
+            lost.append(f"cut {cut + 1}: it had said {said}, and knows {known}")
+        said = 0 if isinstance(known, Not) else known
+        if reason := is_kept(box, before):
+            lost.append(f"cut {cut + 1}: {reason}")
+    checks.expect(f"{CUTS} cuts, {IN_UPDATES} of them while an update is written: each time the same system starts, and knows what it had taken",
+                  not lost, "\n".join(lost))
+    checks.note(f"{sum(waits) / max(1, len(waits)):.0f} s from switching on to the owner's login, of so little; the longest {max(waits, default=0):.0f} s")
+    machine.kernel_later(PATIENCE)
+    box.run("sudo systemctl reboot", 30)
+    checks.until("the whole system starts", lambda: machine.is_up() and box.run("systemctl is-active multi-user.target").stdout.strip() == "active"
+                 or Not(machine.said(2)), seconds=START, needed=True, pause=3)
+    box.camera()
+    checks.until("and publishes", box.publishes, seconds=600, needed=True, pause=2)
+    done = box.run(f"sudo watchboxctl update install {updates.BUNDLE}", 3000)
+    checks.expect("an update over what the cuts left is installed", "installed" in done.stdout, f"{done.stdout[-400:]} {done.stderr[-400:]}")
+
+
+def starts(machine):
+    """None, or why it did not."""
+    begin = time.monotonic()
+    while time.monotonic() - begin < START:
+        time.sleep(1)
+        try:
+            if machine.is_up():
+                return None
+        except OSError as error:
+            return str(error)
+    return machine.said(3)
+
+
+def is_kept(box, system):
+    begin = time.monotonic()
+    while True:
+        try:
+            running = updates.slots(box)["slots"]["running"]
+            if running["name"] != system:
+                return f"{running['name']} runs"
+            if running["isGood"]:
+                return None
+        except ValueError as error:
+            running = error
+        if time.monotonic() - begin > 600:
+            return f"it is never kept: {running}"
+        time.sleep(1)
 
 
 def known_name(box):
