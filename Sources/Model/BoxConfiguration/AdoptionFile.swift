@@ -19,6 +19,8 @@ public struct AdoptionFile: Equatable, Sendable {
     public var objects = BoxSettings()
     /// In a stable order.
     public var secrets: [AdoptionSecret] = []
+    /// In a stable order; the objects name their files.
+    public var authorities: [AdoptionAuthority] = []
 
     public init() {}
 

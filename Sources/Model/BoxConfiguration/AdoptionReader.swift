@@ -73,6 +73,7 @@ struct AdoptionReader {
         guard let settings else { return (nil, issues) }
         file.objects = settings
         file.secrets.sort { $0.key < $1.key }
+        file.authorities.sort { $0.key < $1.key }
         return (file, issues)
     }
 
@@ -202,9 +203,23 @@ struct AdoptionReader {
 
     private mutating func takeObject(_ entry: TOMLTable.Entry) {
         var secrets: [AdoptionSecret] = []
+        var authorities: [AdoptionAuthority] = []
         let name = file.name
         reading.add(entry, place) { candidate, nodes in
             var complaints = Self.takeSecrets(candidate, &nodes, &secrets)
+            if Self.hasAuthority(candidate.definition), let node = nodes[AdoptionAuthority.name] {
+                do throws(Finding) {
+                    guard nodes[AdoptionAuthority.reference] == nil else {
+                        throw Finding("is there beside `\(AdoptionAuthority.reference)`", "Take one of them out")
+                    }
+                    let authority = try AdoptionAuthority(of: candidate.object, node)
+                    nodes[AdoptionAuthority.name] = nil
+                    nodes[AdoptionAuthority.reference] = .string(authority.path)
+                    authorities.append(authority)
+                } catch {
+                    complaints[AdoptionAuthority.name] = (.invalidValue, error)
+                }
+            }
             if candidate.definition.name == "box", let name {
                 if nodes[Self.name] != nil {
                     complaints[Self.name] = (
@@ -218,6 +233,11 @@ struct AdoptionReader {
             return complaints
         }
         file.secrets += secrets
+        file.authorities += authorities
+    }
+
+    private static func hasAuthority(_ definition: ObjectDefinition) -> Bool {
+        definition.key(AdoptionAuthority.reference) != nil
     }
 
     /// Moves what is secret from the object into the list; the object names it from then on, as after `relay add`.
@@ -227,7 +247,8 @@ struct AdoptionReader {
         let definition = candidate.definition
         let clear = ClearSecretKey.of(definition.name)
         var complaints: [String: (code: ErrorCode, finding: Finding)] = [:]
-        let names = definition.keys.map(\.name) + clear.map(\.name)
+        var names = definition.keys.map(\.name) + clear.map(\.name)
+        if hasAuthority(definition) { names.append(AdoptionAuthority.name) }
         for key in nodes.keys where !names.contains(key) {
             let (reason, hint) = unknown(key, among: names)
             complaints[key] = (.unknownKey, Finding(reason, hint))

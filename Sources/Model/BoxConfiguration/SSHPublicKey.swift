@@ -113,7 +113,8 @@ public struct SSHPublicKey: Equatable, Sendable {
 }
 
 extension String {
-    fileprivate var trimmingSpaces: String {
+    /// Without spaces at its ends.
+    var trimmingSpaces: String {
         let text = drop { $0 == " " }
         return String(text.reversed().drop { $0 == " " }.reversed())
     }

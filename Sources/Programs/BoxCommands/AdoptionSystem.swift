@@ -30,6 +30,8 @@ enum AdoptionSystem {
         if let ethernet = file.ethernet {
             files.append(SystemFile(Self.ethernet, text(ethernet), restarts: "systemd-networkd.service"))
         }
+        // Before the objects that name them are taken.
+        files += file.authorities.map { SystemFile(String($0.path.dropFirst()), $0.text) }
         if let wireless = file.wireless {
             files.append(
                 SystemFile(

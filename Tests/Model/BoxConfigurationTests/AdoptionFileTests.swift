@@ -96,6 +96,64 @@ struct AdoptionFileTests {
         #expect(file?.secrets == [])
     }
 
+    /// Base64 of what begins as a certificate does.
+    static let certificate = """
+        -----BEGIN CERTIFICATE-----
+        MIIBfTCCASOgAwIBAgIUWnqXW3sQ0rGq2hX0m4o5pQm2yB8wCgYIKoZIzj0EAwIw
+        -----END CERTIFICATE-----
+        """
+
+    @Test(arguments: ["\n", "\r\n"])
+    func `the authority of a server becomes a file that its object names`(newline: String) throws {
+        let whole = """
+            [kas]
+            url = "https://kas.lan/kas"
+            ca = '''
+            subject=CN = kas
+              \(Self.certificate.replacing("\n", with: "\n  "))
+
+            \(Self.certificate)
+            '''
+            [relay.main]
+            url = "rtmps://relay.lan/live"
+            ca = '''\(Self.certificate)'''
+            """
+        let (read, issues) = Self.read(whole.replacing("\n", with: newline))
+        #expect(issues == [])
+        let file = try #require(read)
+        #expect(file.authorities.map(\.key) == ["kas.ca", "relay.main.ca"])
+        #expect(file.authorities.map(\.path) == ["/etc/watchbox/ca-kas.pem", "/etc/watchbox/ca-relay-main.pem"])
+        #expect(file.authorities.first?.text == "\(Self.certificate)\n\(Self.certificate)\n")
+        #expect(file.objects.kas?.caFile == "/etc/watchbox/ca-kas.pem")
+        #expect(file.objects.relays["main"]?.caFile == "/etc/watchbox/ca-relay-main.pem")
+    }
+
+    private static let noAuthority: [(value: String, reason: String)] = [
+        ("7", "is an integer, but must be a string"),
+        ("''", "holds no certificate"),
+        ("'''\n\(certificate)\n-----BEGIN CERTIFICATE-----\nMIIB'''", "has a certificate that does not end"),
+        ("'''\n\(certificate.replacing("MIIB", with: "MI-B!"))'''", "has a certificate that is damaged"),
+        ("'''\n\(certificate.replacing("MIIB", with: "TIIB"))'''", "has a certificate that is damaged"),
+        ("'''\n\(certificate)\n-----BEGIN EC PRIVATE KEY-----'''", "holds a private key"),
+        ("'''\n\(String(repeating: certificate + "\n", count: 17))'''", "holds more than 16 certificates"),
+        ("'''\(String(repeating: "x", count: (16 << 10) + 1))'''", "is longer than 16 KiB"),
+        ("'''\n\(certificate)'''\nca_file = '/etc/kas.pem'", "is there beside `ca_file`"),
+    ]
+
+    @Test(arguments: noAuthority)
+    func `what is no authority is refused, and not shown`(value: String, reason: String) {
+        let (file, issues) = Self.read("[kas]\nurl = \"https://kas.lan/kas\"\nca = \(value)\n")
+        #expect(file == nil)
+        #expect(issues.map(\.key) == ["kas.ca"])
+        #expect(issues.map(\.reason) == [reason])
+        #expect(!issues.contains { $0.hint.contains("MIIB") })
+    }
+
+    @Test func `a camera has none`() {
+        let (_, issues) = Self.read("[camera.front]\nsource = \"rtsp://h/a\"\nca = ''")
+        #expect(issues.map(\.key) == ["camera.front.ca"])
+    }
+
     @Test func `what the file says nothing of is nil, and what it says is empty is empty`() throws {
         let small = try #require(Self.read("name = \"Porch\"").file)
         #expect(small.ethernet == nil && small.wireless == nil && small.administratorKeys == nil)

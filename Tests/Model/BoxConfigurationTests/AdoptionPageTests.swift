@@ -25,10 +25,16 @@ struct AdoptionPageTests {
         let places = ClearSecretKey.all.map { key in
             (KeyTable.object(key.table)?.title ?? "") + ".\(key.name)"
         }
+        let authorities = KeyTable.objects.filter { $0.key(AdoptionAuthority.reference) != nil }.map {
+            "\($0.title).\(AdoptionAuthority.name)"
+        }
+        #expect(authorities.count == 3)
         let network =
             ["address", "gateway", "dns"].map { "network.ethernet.\($0)" }
             + ["ssid", "password", "country", "hidden"].map { "network.wifi.\($0)" }
-        for name in ["name", "admin_keys"] + network + places { #expect(page.contains("`\(name)`"), "\(name)") }
+        for names in [["name", "admin_keys"], network, places, authorities] {
+            for name in names { #expect(page.contains("`\(name)`"), "\(name)") }
+        }
         var reading = Reading()
         var ethernet = NetworkTable(object: "", place: Place(), nodes: [:])
         _ = ethernet.ethernet(&reading)

@@ -20,6 +20,12 @@ struct AdoptionSystemTests {
         #expect(other.map(\.text) == ["watchbox-d939\n"])
     }
 
+    @Test func `the authority of a server`() throws {
+        let pem = "-----BEGIN CERTIFICATE-----\nMIIBfTCCASOg\n-----END CERTIFICATE-----\n"
+        let files = try Self.files("[kas]\nurl = \"https://kas.lan/kas\"\nca = '''\n\(pem)'''")
+        #expect(files == [SystemFile("etc/watchbox/ca-kas.pem", pem, mode: 0o644)])
+    }
+
     @Test func `a fixed address on the cable`() throws {
         let files = try Self.files(
             """

@@ -44,7 +44,6 @@ def run(box, checks):
     machine.start()
     checks.until("adopted anew", machine.is_up, seconds=START, needed=True, pause=2)
     box.adopted = True
-    checks.expect("the KAS is trusted", box.trust())
     checks.expect("it is another box", name and box.run("cat /etc/machine-id").stdout != name)
     fresh = box.run("sudo cat /var/lib/systemd/credential.secret | base64 -w0").stdout
     checks.expect("with another key", key and fresh and fresh != key)
