@@ -1,8 +1,6 @@
 import ArgumentParser
-import BoxView
 import Console
-import FoundationEssentials
-import Glibc
+import Cryptography
 import KeyAccessServer
 import Platform
 
@@ -17,6 +15,8 @@ struct KASBackupCommand: AsyncParsableCommand {
               watchboxctl kas backup --state DIR --output kas.backup
               watchboxctl kas backup --verify kas.backup
             """)
+
+    private static let another = "name another --output"
 
     @Option(help: "State directory of the KAS.")
     var state: String?
@@ -46,14 +46,14 @@ struct KASBackupCommand: AsyncParsableCommand {
         try box.requireThisMachine()
         if let verify {
             let passphrase = try BackupPassphrase.known(file: passphraseFile)
-            let bytes = try BackupFile.read(verify)
+            let bytes = try BackupFile.read(verify, .keyAccessServer)
             let keys = try backup("the backup is of no use") {
                 try StateBackup.verify(bytes, passphrase: passphrase, now: Clocks.wallSeconds)
             }
             return BackupDocument(file: verify, action: "verified", keys: keys).show(json: json)
         }
         guard let state, let output else { return }
-        try BackupFile.requireNone(output)
+        try BackupFile.requireNone(output, hint: Self.another)
         let passphrase = try BackupPassphrase.new(file: passphraseFile)
         let now = Clocks.wallSeconds
         let (bytes, keys) = try backup("nothing was backed up") {
@@ -61,7 +61,7 @@ struct KASBackupCommand: AsyncParsableCommand {
             // What cannot be read again is not a backup.
             return (bytes, try StateBackup.verify(bytes, passphrase: passphrase, now: now))
         }
-        try BackupFile.write(bytes, to: output)
+        try BackupFile.write(bytes, to: output, hint: Self.another)
         BackupDocument(file: output, action: "written", keys: keys).show(json: json)
     }
 }
@@ -92,7 +92,7 @@ struct KASRestoreCommand: AsyncParsableCommand {
 
     func run() async throws {
         try box.requireThisMachine()
-        let bytes = try BackupFile.read(file)
+        let bytes = try BackupFile.read(file, .keyAccessServer)
         let passphrase = try BackupPassphrase.known(file: passphraseFile)
         let keys = try backup("nothing was restored") {
             try StateBackup.restore(bytes, passphrase: passphrase, directory: state, now: Clocks.wallSeconds)
@@ -116,64 +116,11 @@ private struct BackupDocument: Encodable {
 private func backup<Answer>(_ what: String, _ body: () throws -> Answer) throws(CommandFailure) -> Answer {
     do {
         return try body()
+    } catch let fault as PassphraseArchive.Fault {
+        throw CommandFailure(fault, what: what)
     } catch {
         throw CommandFailure(
             what: what, why: "\(error)", hint: "correct that, then run it again",
             status: error is StateDirectoryError ? .notPermitted : .failed)
-    }
-}
-
-private enum BackupPassphrase {
-    static func known(file: String?) throws(CommandFailure) -> String {
-        if let given = try Secret.given(file: file) { return given }
-        return try Secret.typed("Passphrase of the backup")
-    }
-
-    static func new(file: String?) throws(CommandFailure) -> String {
-        if let given = try Secret.given(file: file) { return given }
-        let first = try Secret.typed("Passphrase for the backup")
-        guard try Secret.typed("The same once more").utf8.elementsEqual(first.utf8) else {
-            throw CommandFailure(
-                what: "nothing was backed up", why: "the two passphrases are not the same", hint: "run it again",
-                status: .usage)
-        }
-        return first
-    }
-}
-
-private enum BackupFile {
-    static func read(_ path: String) throws(CommandFailure) -> [UInt8] {
-        var status = stat()
-        guard stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG, status.st_size <= StateBackup.limit,
-            let data = try? Data(contentsOf: URL(filePath: path))
-        else {
-            throw CommandFailure(
-                what: "the backup cannot be read", why: "\(path) is missing, not readable, or far too long",
-                hint: "check the file and its permissions", status: .usage)
-        }
-        return Array(data)
-    }
-
-    static func requireNone(_ path: String) throws(CommandFailure) {
-        guard access(path, F_OK) != 0 else { throw existing(path) }
-    }
-
-    static func write(_ bytes: [UInt8], to path: String) throws(CommandFailure) {
-        do throws(FileFailure) {
-            try NewFile.write(bytes, to: path)
-        } catch {
-            throw error.isThere
-                ? existing(path)
-                : CommandFailure(
-                    what: "the backup cannot be written", why: "\(path): \(error.reason)",
-                    hint: "name another --output",
-                    status: .failed)
-        }
-    }
-
-    private static func existing(_ path: String) -> CommandFailure {
-        CommandFailure(
-            what: "nothing was backed up", why: "\(path) is there already", hint: "name another --output",
-            status: .usage)
     }
 }

@@ -2,29 +2,18 @@ import Cryptography
 import Foundation
 import KeyAccess
 import Testing
-import Wire
 
 @testable import KeyAccessServer
 
 @Suite struct StateBackupTests {
     private static let passphrase = "correct horse battery"
-    private static let cheap = StateArchive.Cost(logN: 10)
+    private static let cheap = PassphraseArchive.Cost(logN: 10)
     private let client = TestClient()
 
     private func temporary(_ body: (String) throws -> Void) throws {
         let path = Rig.temporaryPath()
         defer { try? FileManager.default.removeItem(atPath: path) }
         try body(path)
-    }
-
-    @Test func `scrypt gives RFC 7914's third vector`() throws {
-        let key = try Scrypt.derive(
-            passphrase: Array("pleaseletmein".utf8), salt: Array("SodiumChloride".utf8), logN: 14, r: 8, p: 1,
-            count: 64)
-        #expect(Hexadecimal.encode(key).hasPrefix("7023bdcb3afd7348461c06cd81fd38ebfda8fbba904f8e3ea9b543f6545da1f2"))
-        #expect(throws: CryptoError.invalidLength(21)) {
-            try Scrypt.derive(passphrase: [1], salt: [1], logN: 21, r: 8, p: 1, count: 32)
-        }
     }
 
     @Test func `a KAS that was lost and restored still gives the key of an old header`() throws {
@@ -83,7 +72,7 @@ import Wire
             }
             #expect(!FileManager.default.fileExists(atPath: path + "/missing"))
         }
-        #expect(throws: StateBackup.Fault.passphraseTooShort(minimum: 10)) {
+        #expect(throws: PassphraseArchive.Fault.passphraseTooShort(minimum: 10)) {
             try StateBackup.make(directory: state, passphrase: "short", cost: Self.cheap)
         }
     }
@@ -96,54 +85,6 @@ import Wire
             try directory.write("e1.pem", Array("half".utf8))
             let keys = try StateBackup.restore(backup, passphrase: Self.passphrase, directory: path, now: 1)
             #expect(keys == rig.store.descriptions)
-        }
-    }
-
-    @Test func `another passphrase, every truncation and every flipped byte is refused`() throws {
-        let files = [
-            StateArchive.File(name: "keys.json", bytes: Array("{}".utf8)),
-            StateArchive.File(name: "e1.pem", bytes: [7]),
-        ]
-        let good = try StateArchive(files: files).sealed(passphrase: Array("one".utf8), cost: Self.cheap)
-        #expect(try StateArchive(sealed: good, passphrase: Array("one".utf8)).files == files)
-        #expect(throws: StateArchive.Fault.wrongPassphraseOrDamaged) {
-            try StateArchive(sealed: good, passphrase: Array("two".utf8))
-        }
-        for count in 0..<good.count {
-            #expect(throws: StateArchive.Fault.self, "cut to \(count)") {
-                try StateArchive(sealed: Array(good.prefix(count)), passphrase: Array("one".utf8))
-            }
-        }
-        for position in good.indices {
-            for bit: UInt8 in [0x01, 0x80] {
-                var bad = good
-                bad[position] ^= bit
-                #expect(throws: StateArchive.Fault.self, "byte \(position)") {
-                    try StateArchive(sealed: bad, passphrase: Array("one".utf8))
-                }
-            }
-        }
-        #expect(throws: StateArchive.Fault.self) {
-            try StateArchive(sealed: good + [0], passphrase: Array("one".utf8))
-        }
-        // A file that wants a terabyte of memory.
-        var costly = good
-        costly[9] = 40
-        #expect(throws: StateArchive.Fault.unreasonableParameters) {
-            try StateArchive(sealed: costly, passphrase: Array("one".utf8))
-        }
-        var newer = good
-        newer[8] = 2
-        #expect(throws: StateArchive.Fault.unknownVersion(2)) {
-            try StateArchive(sealed: newer, passphrase: Array("one".utf8))
-        }
-    }
-
-    @Test(arguments: ["", ".hidden", "../e1.pem", "a/b", "a\u{0}", String(repeating: "x", count: 129)])
-    func `no file is written beside the directory`(name: String) {
-        #expect(throws: StateArchive.Fault.self) {
-            try StateArchive(files: [.init(name: name, bytes: [])]).sealed(
-                passphrase: Array("one".utf8), cost: Self.cheap)
         }
     }
 }
