@@ -46,7 +46,7 @@ extension CodedError {
             case .full: .diskFull
             case .readOnly: .readOnly
             case .damaged, .keyMissing: .missingSecret
-            case .encryption: .systemManager
+            case .encryption, .decryption: .systemManager
             case .unsafeFile, .notInMemory, .system: .writeFailed
             }
         self.init(code, error.what, why: error.why, hint: error.hint)

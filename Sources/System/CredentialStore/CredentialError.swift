@@ -16,6 +16,8 @@ public enum CredentialError: Error, Equatable, Sendable {
     case notInMemory(path: String)
     /// systemd did not encrypt.
     case encryption(SystemdError)
+    /// systemd did not open one for root.
+    case decryption(path: String, SystemdError)
     case full(path: String)
     case readOnly(path: String)
     /// A call of the C library failed.
@@ -25,7 +27,7 @@ public enum CredentialError: Error, Equatable, Sendable {
     var concernsAll: Bool {
         switch self {
         case .encryption, .full, .readOnly: true
-        case .invalid, .unsafeFile, .damaged, .keyMissing, .notInMemory, .system: false
+        case .invalid, .unsafeFile, .damaged, .keyMissing, .notInMemory, .decryption, .system: false
         }
     }
 
@@ -49,7 +51,7 @@ extension CredentialError: CustomStringConvertible {
         switch self {
         case .invalid(let field, _): "the \(field) is not valid"
         case .unsafeFile(let path, _): "\(path) was not used"
-        case .damaged(let path): "the secret in \(path) cannot be opened"
+        case .damaged(let path), .decryption(let path, _): "the secret in \(path) cannot be opened"
         case .keyMissing(let path): "\(path) is missing"
         case .notInMemory(let path): "no secret was written to \(path)"
         case .encryption: "the secret was not stored"
@@ -65,7 +67,7 @@ extension CredentialError: CustomStringConvertible {
         case .damaged: "it was changed or moved, or another box made it"
         case .keyMissing: "the secrets of this box were sealed with it and cannot be opened without it"
         case .notInMemory: "that directory is on a disk, and a secret in clear stays in memory"
-        case .encryption(let error): "\(error)"
+        case .encryption(let error), .decryption(_, let error): "\(error)"
         case .full: "the disk is full"
         case .readOnly: "the file system is read-only"
         case .system(_, _, let code): SystemMessage.text(code)
@@ -81,7 +83,7 @@ extension CredentialError: CustomStringConvertible {
                 + "others may have read it"
         case .damaged, .keyMissing: "enter the secret again, for example with `watchboxctl camera password`"
         case .notInMemory: "put the runtime directory on a tmpfs, as /run is"
-        case .encryption: "look at the journal of `systemd-creds`, and try again"
+        case .encryption, .decryption: "look at the journal of `systemd-creds`, and try again"
         case .full: "free some space, for example with `watchboxctl archive prune`; nothing that was stored is lost"
         case .readOnly:
             "a file system that became read-only by itself has errors: look at `dmesg`, repair it, or replace the card"

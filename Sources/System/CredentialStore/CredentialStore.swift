@@ -27,8 +27,8 @@ public final class CredentialStore: Sendable {
         case deviceKeyFile = "device-key-file"
     }
 
-    private static let sealedName = "sealed"
-    private static let encryptedName = "credstore"
+    static let sealedName = "sealed"
+    static let encryptedName = "credstore"
     private static let clearName = "secret"
     /// Where secrets are, where they are while they are set aside, and how long one is. systemd's come first.
     private static let asideKinds = [
@@ -38,7 +38,7 @@ public final class CredentialStore: Sendable {
     /// The scope of what belongs to no single camera.
     private static let box = "box"
     /// systemd's blob of a secret of 4096 bytes has about 6 KiB.
-    private static let encryptedLimit = 64 << 10
+    static let encryptedLimit = 64 << 10
 
     public let protection: Protection
 

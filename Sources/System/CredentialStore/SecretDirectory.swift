@@ -1,16 +1,20 @@
 internal import Glibc
 internal import Platform
 
-/// A directory of mode 0700 whose files have mode 0600, all of them owned by the user of this process.
+/// A directory of mode 0700 whose files have mode 0600, all of them owned by the user of this process; or, for root who
+/// only reads, by the user whose the root of them is.
 ///
 /// Everything below it is reached by descriptor and without following links, so that what was checked is what is used.
 final class SecretDirectory: Sendable {
     let path: String
     private let descriptor: Int32
+    /// Whose all below must be.
+    private let owner: uid_t
 
-    private init(path: String, descriptor: Int32) {
+    private init(path: String, descriptor: Int32, owner: uid_t) {
         self.path = path
         self.descriptor = descriptor
+        self.owner = owner
     }
 
     deinit { close(descriptor) }
@@ -19,17 +23,35 @@ final class SecretDirectory: Sendable {
     /// and others may list it.
     static func root(_ path: String) throws(CredentialError) -> SecretDirectory {
         if mkdir(path, 0o700) != 0, errno != EEXIST { throw .errno("mkdir", path) }
-        let opened = Glibc.open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-        guard opened >= 0 else { throw .errno("open", path) }
-        let root = SecretDirectory(path: path, descriptor: opened)
-        var status = stat()
-        guard fstat(opened, &status) == 0 else { throw .errno("fstat", path) }
+        let (opened, user) = try open(path)
+        let root = SecretDirectory(path: path, descriptor: opened, owner: geteuid())
         // /run/watchbox is root's, for all of WatchBox; what is made below belongs to this process.
-        guard status.st_uid == geteuid() || status.st_uid == 0 else {
+        guard user == geteuid() || user == 0 else {
             throw .unsafeFile(path: path, why: "it belongs to another user")
         }
-        guard status.st_mode & 0o022 == 0 else { throw .unsafeFile(path: path, why: "others may write into it") }
         return root
+    }
+
+    /// As `root`, of another user's process too: for root, who reads what that user has. What is below must be that
+    /// user's, so that nothing else is read because somebody put it there.
+    static func ofAnyUser(_ path: String) throws(CredentialError) -> SecretDirectory {
+        let (opened, user) = try open(path)
+        return SecretDirectory(path: path, descriptor: opened, owner: user)
+    }
+
+    private static func open(_ path: String) throws(CredentialError) -> (descriptor: Int32, user: uid_t) {
+        let opened = Glibc.open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard opened >= 0 else { throw .errno("open", path) }
+        var status = stat()
+        let failure: CredentialError? =
+            fstat(opened, &status) != 0
+            ? .errno("fstat", path)
+            : status.st_mode & 0o022 != 0 ? .unsafeFile(path: path, why: "others may write into it") : nil
+        if let failure {
+            close(opened)
+            throw failure
+        }
+        return (opened, status.st_uid)
     }
 
     /// A directory below, made when it is missing.
@@ -54,8 +76,8 @@ final class SecretDirectory: Sendable {
             }
             throw .errno("open", below)
         }
-        let directory = SecretDirectory(path: below, descriptor: opened)
-        try Self.check(opened, below, kind: S_IFDIR)
+        let directory = SecretDirectory(path: below, descriptor: opened, owner: owner)
+        try check(opened, below, kind: S_IFDIR)
         return directory
     }
 
@@ -72,7 +94,7 @@ final class SecretDirectory: Sendable {
             throw .errno("open", "\(path)/\(name)")
         }
         defer { close(file) }
-        try Self.check(file, "\(path)/\(name)", kind: S_IFREG)
+        try check(file, "\(path)/\(name)", kind: S_IFREG)
         do throws(SmallFile.Failure) {
             return try WholeFile.read(file, limit: limit)
         } catch .tooLong {
@@ -165,13 +187,13 @@ final class SecretDirectory: Sendable {
         }
     }
 
-    private static func check(_ descriptor: Int32, _ path: String, kind: UInt32) throws(CredentialError) {
+    private func check(_ descriptor: Int32, _ path: String, kind: UInt32) throws(CredentialError) {
         var status = stat()
         guard fstat(descriptor, &status) == 0 else { throw .errno("fstat", path) }
         guard status.st_mode & S_IFMT == kind else {
             throw .unsafeFile(path: path, why: "it is not a plain file or directory")
         }
-        guard status.st_uid == geteuid() else { throw .unsafeFile(path: path, why: "it belongs to another user") }
+        guard status.st_uid == owner else { throw .unsafeFile(path: path, why: "it belongs to another user") }
         guard status.st_mode & 0o077 == 0 else { throw .unsafeFile(path: path, why: "others have access to it") }
     }
 }

@@ -25,4 +25,22 @@ enum Base64 {
         let padding = text.utf8.reversed().prefix { $0 == UInt8(ascii: "=") }.count
         return padding <= 2 && text.utf8.dropLast(padding).allSatisfy { alphabet.contains($0) }
     }
+
+    /// Nil for what `isValid` refuses.
+    static func decode(_ text: String) -> [UInt8]? {
+        guard isValid(text) else { return nil }
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(text.utf8.count / 4 * 3)
+        var bits = 0
+        var count = 0
+        for character in text.utf8 {
+            guard let digit = alphabet.firstIndex(of: character) else { break }
+            bits = (bits << 6 | digit) & 0xffff
+            count += 6
+            guard count >= 8 else { continue }
+            count -= 8
+            bytes.append(UInt8(truncatingIfNeeded: bits >> count))
+        }
+        return bytes
+    }
 }

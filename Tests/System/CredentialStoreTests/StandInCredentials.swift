@@ -2,7 +2,7 @@ import Foundation
 import Glibc
 import Synchronization
 
-/// Answers `io.systemd.Credentials.Encrypt` on a socket as systemd does. What it calls a blob is Base64 of the name and
+/// Answers `io.systemd.Credentials.Encrypt` and `Decrypt` on a socket as systemd does for root. What it calls a blob is Base64 of the name and
 /// the secret's bytes turned around, so that a test sees what was sealed and a search for the secret finds nothing.
 final class StandInCredentials: Sendable {
     struct Call: Equatable {
@@ -76,6 +76,16 @@ final class StandInCredentials: Sendable {
                 $0.append(Call(name: name, secret: [UInt8](secret), scope: parameters["scope"] as? String))
             }
             reply = ["parameters": ["blob": String(decoding: Self.blob(name, [UInt8](secret)), as: UTF8.self)]]
+        }
+        if refusal.withLock({ $0 }) == nil, call?["method"] as? String == "io.systemd.Credentials.Decrypt",
+            let name = parameters["name"] as? String, let text = parameters["blob"] as? String,
+            let blob = Data(base64Encoded: text)
+        {
+            let parts = blob.split(separator: 0, maxSplits: 1, omittingEmptySubsequences: false)
+            reply =
+                Array(parts[0]) == Array(name.utf8)
+                ? ["parameters": ["data": Data(parts[1].map { ~$0 }).base64EncodedString()]]
+                : ["error": "io.systemd.Credentials.NameMismatch", "parameters": [String: Any]()]
         }
         guard var bytes = try? JSONSerialization.data(withJSONObject: reply) else { return }
         bytes.append(0)

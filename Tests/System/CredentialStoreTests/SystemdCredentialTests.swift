@@ -220,7 +220,8 @@ import Testing
 @Suite struct CredentialErrorTests {
     @Test(arguments: [
         CredentialError.invalid(field: "secret", why: "w"), .unsafeFile(path: "/p", why: "w"), .damaged(path: "/p"),
-        .keyMissing(path: "/p"), .notInMemory(path: "/p"), .encryption(.denied("encrypting")), .full(path: "/p"),
+        .keyMissing(path: "/p"), .notInMemory(path: "/p"), .encryption(.denied("encrypting")),
+        .decryption(path: "/p", .denied("decrypting")), .full(path: "/p"),
         .readOnly(path: "/p"), .system(call: "open", path: "/p", code: 13),
     ]) func `every error says what, why and what next`(error: CredentialError) {
         #expect(!error.what.isEmpty && !error.why.isEmpty && !error.hint.isEmpty)

@@ -52,6 +52,46 @@ struct CredentialEncryptionTests {
                 + "\0")
     }
 
+    @Test func `the blob goes out as it is, the secret comes back`() async throws {
+        let service = try Service(Array(#"{"parameters":{"data":"czNjcmV0"}}"#.utf8) + [0])
+        let encryption = CredentialEncryption(socketPath: service.path)
+        #expect(
+            try await encryption.decrypt(Array("Whxqht+dQA==\n".utf8), name: "box_kas-token") == Array("s3cret".utf8))
+        #expect(
+            service.received.text
+                == #"{"method":"io.systemd.Credentials.Decrypt","parameters":{"name":"box_kas-token","blob":"Whxqht+dQA==","#
+                + #""scope":"system"}}"# + "\0")
+    }
+
+    @Test(arguments: [
+        (#"{"error":"org.varlink.service.PermissionDenied"}"#, SystemdError.denied("decrypting credential x")),
+        (
+            #"{"error":"io.systemd.Credentials.NameMismatch","parameters":{}}"#,
+            .invalid("decrypting credential x: io.systemd.Credentials.NameMismatch")
+        ),
+        (
+            #"{"error":"io.systemd.System","parameters":{"errno":5}}"#,
+            .system(call: "io.systemd.Credentials.Decrypt", errno: 5)
+        ),
+        (#"{"parameters":{"blob":"AAAA"}}"#, .invalid("systemd-creds' answer for credential x has no Base64 data")),
+        (#"{"parameters":{"data":"A"}}"#, .invalid("systemd-creds' answer for credential x has no Base64 data")),
+    ])
+    func `every other answer to Decrypt is an error`(answer: String, error: SystemdError) async throws {
+        let service = try Service(Array(answer.utf8) + [0])
+        await #expect(throws: error) {
+            try await CredentialEncryption(socketPath: service.path).decrypt(Array("AAAA".utf8), name: "x")
+        }
+    }
+
+    @Test(arguments: [("AA\",\"x\":\"A", "x"), ("", "x"), ("\n", "x"), ("AAAA", "a\"b")])
+    func `what systemd has not sealed does not go out`(blob: String, name: String) async throws {
+        // Nobody is there: what went out would find it unavailable.
+        let error = await #expect(throws: SystemdError.self) {
+            try await CredentialEncryption(socketPath: "/tmp/watchbox-no-varlink").decrypt(Array(blob.utf8), name: name)
+        }
+        if case .invalid = error {} else { Issue.record("\(String(describing: error))") }
+    }
+
     @Test func `32 KiB are sealed, one byte more is not sent`() async throws {
         let secret = [UInt8](repeating: 0xA5, count: 32_768)
         #expect(try await encrypt(#"{"parameters":{"blob":"AAAA"}}"#, secret) == "AAAA")
@@ -150,6 +190,7 @@ struct CredentialEncryptionTests {
         #expect(String(decoding: text, as: UTF8.self) == encoded)
         #expect(Base64.encodedCount(plain.utf8.count) == encoded.utf8.count)
         #expect(Base64.isValid(encoded) == !encoded.isEmpty)
+        #expect(Base64.decode(encoded) == (encoded.isEmpty ? nil : Array(plain.utf8)))
     }
 
     @Test func `all 64 characters`() {
@@ -162,10 +203,12 @@ struct CredentialEncryptionTests {
         Base64.append(bytes, to: &text)
         #expect(
             String(decoding: text, as: UTF8.self) == "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/")
+        #expect(Base64.decode(String(decoding: text, as: UTF8.self)) == bytes)
     }
 
     @Test(arguments: ["A", "AAA", "AA=A", "A===", "====", "AA-_", "AAA\n"])
     func `this is not Base64`(text: String) {
         #expect(!Base64.isValid(text))
+        #expect(Base64.decode(text) == nil)
     }
 }
