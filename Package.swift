@@ -286,7 +286,7 @@ let package = Package(
             "BoxCommands",
             [
                 "AudioCapture", "BoxConfiguration", "BoxReadings", "BoxView", "CameraModel", "ControlAPI",
-                "ControlClient",
+                "ControlClient", "CredentialStore",
                 "Cryptography", "Doctor", "ErrorCatalog", "HTTPClient", "Player", "Relay", "RelayProbe", "KeyAccess",
                 "KeyAccessClient", "KeyAccessServer", "RTMP", "RTMPTransport", "Platform", "Settings", "Systemd",
                 "VideoCapture",
@@ -459,8 +459,9 @@ let package = Package(
         tests(
             "BoxCommands",
             [
-                "APIServer", "BoxCommands", "BoxConfiguration", "Console", "ControlAPI", "ControlClient",
-                "ControlPlane", "CredentialStore", "Settings", "Systemd", "watchboxctl", lifecycle, logging,
+                "APIServer", "BoxCommands", "BoxConfiguration", "BoxView", "Console", "ControlAPI", "ControlClient",
+                "ControlPlane", "CredentialStore", "Cryptography", "Settings", "Systemd", "watchboxctl", arguments,
+                lifecycle, logging,
             ]),
         tests(
             "BoxView",

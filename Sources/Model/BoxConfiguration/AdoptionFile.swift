@@ -1,5 +1,3 @@
-public import Wire
-
 /// What somebody writes on a laptop for a box that was just flashed, `WATCHBOX/watchbox.toml` of its boot partition or of a
 /// stick: objects of the configuration as `config export` writes them, and beside them what a configuration never holds.
 ///
@@ -18,7 +16,7 @@ public struct AdoptionFile: Equatable, Sendable {
     /// The objects of the file; they name their secrets.
     public var objects = BoxSettings()
     /// In a stable order.
-    public var secrets: [AdoptionSecret] = []
+    public var secrets: [ObjectSecret] = []
     /// In a stable order; the objects name their files.
     public var authorities: [AdoptionAuthority] = []
 
@@ -26,45 +24,6 @@ public struct AdoptionFile: Equatable, Sendable {
 
     /// Whether control has anything to do with it.
     public var hasObjects: Bool { !objects.storedParts().isEmpty || !secrets.isEmpty }
-}
-
-/// A secret that stands in an adoption file in clear, and where the box keeps it sealed.
-public struct AdoptionSecret: Equatable, Sendable {
-    public enum Place: Equatable, Sendable {
-        /// The relay's whole URL.
-        case relay(String)
-        /// The hook's whole URL.
-        case hook(String)
-        /// What the hook's receiver is shown.
-        case hookToken(String)
-        /// What the box shows the key access server.
-        case keyAccessToken
-        /// The camera's login.
-        case camera(String)
-    }
-
-    public var place: Place
-    public var value: String
-
-    public init(_ place: Place, _ value: String) {
-        self.place = place
-        self.value = value
-    }
-
-    /// As the file names it: `relay.main.secret_url`.
-    public var key: String {
-        switch place {
-        case .relay(let name): "relay.\(name).secret_url"
-        case .hook(let name): "hook.\(name).secret_url"
-        case .hookToken(let name): "hook.\(name).token"
-        case .keyAccessToken: "kas.token"
-        case .camera(let id): "camera.\(id).password"
-        }
-    }
-}
-
-extension AdoptionSecret: Concealed {
-    public var description: String { "\(key) (a secret)" }
 }
 
 /// A key of an object that holds a secret in clear, and exists in adoption files alone.
@@ -75,7 +34,7 @@ struct ClearSecretKey: Sendable {
     /// The setting that names the stored secret, and what it names unless the file says so; nil: none has to, as for
     /// a camera's password.
     var reference: (key: String, prefix: String)?
-    var place: @Sendable (_ id: String) -> AdoptionSecret.Place
+    var place: @Sendable (_ id: String) -> ObjectSecret.Place
     /// A URL rather than a word.
     var isURL: Bool
 

@@ -202,7 +202,7 @@ struct AdoptionReader {
     // MARK: Objects
 
     private mutating func takeObject(_ entry: TOMLTable.Entry) {
-        var secrets: [AdoptionSecret] = []
+        var secrets: [ObjectSecret] = []
         var authorities: [AdoptionAuthority] = []
         let name = file.name
         reading.add(entry, place) { candidate, nodes in
@@ -242,7 +242,7 @@ struct AdoptionReader {
 
     /// Moves what is secret from the object into the list; the object names it from then on, as after `relay add`.
     private static func takeSecrets(
-        _ candidate: Candidate, _ nodes: inout [String: WrittenValue], _ secrets: inout [AdoptionSecret]
+        _ candidate: Candidate, _ nodes: inout [String: WrittenValue], _ secrets: inout [ObjectSecret]
     ) -> [String: (code: ErrorCode, finding: Finding)] {
         let definition = candidate.definition
         let clear = ClearSecretKey.of(definition.name)
@@ -264,7 +264,7 @@ struct AdoptionReader {
         for key in clear {
             guard let node = nodes[key.name] else { continue }
             do throws(Finding) {
-                let secret = AdoptionSecret(key.place(candidate.id), try key.check(node))
+                let secret = ObjectSecret(key.place(candidate.id), try key.check(node))
                 guard key.name != "password" || nodes["user"] != nil else {
                     throw Finding("has no `user` beside it", "Write the name of the login at the camera as `user`")
                 }

@@ -10,7 +10,7 @@ import Settings
 enum AdoptionStep: Equatable, Sendable, CustomStringConvertible {
     case write(SystemFile)
     case takeObjects
-    case store(AdoptionSecret)
+    case store(ObjectSecret)
     /// From here on all of the file is taken.
     case prepareResult
     case overwriteFile
@@ -151,7 +151,8 @@ struct Adoption {
                 what: "the objects were not taken")
         case .store(let secret):
             try await client.send(
-                .put, secret.place.path, body: SecretRequest(secret: secret.value), or: "\(secret.key) was not stored")
+                .put, secret.place.apiPath, body: SecretRequest(secret: secret.value),
+                or: "\(secret.key) was not stored")
         case .prepareResult, .overwriteFile, .removeFile, .publishResult: break
         }
     }
@@ -207,19 +208,6 @@ struct Adoption {
             // It is called as the one that is being adopted.
             error.why += "; files that this names are the box's own, in /etc/watchbox"
             throw error
-        }
-    }
-}
-
-extension AdoptionSecret.Place {
-    /// Where control takes it.
-    fileprivate var path: String {
-        switch self {
-        case .relay(let name): APIPath.relays(name, "secret")
-        case .hook(let name): APIPath.hooks(name, "secret")
-        case .hookToken(let name): APIPath.hooks(name, "token")
-        case .keyAccessToken: APIPath.keyAccess("token")
-        case .camera(let id): APIPath.cameras(id, "password")
         }
     }
 }

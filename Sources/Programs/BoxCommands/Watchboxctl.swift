@@ -12,6 +12,7 @@ struct Watchboxctl: AsyncParsableCommand {
                 subcommands: [
                     StatusCommand.self, DoctorCommand.self, NetcheckCommand.self, SetupCommand.self, AdoptCommand.self,
                     HealthCommand.self, LogsCommand.self, HookCommand.self, UpdateCommand.self,
+                    BackupCommand.self, RestoreCommand.self,
                     WaitCommand.self, ExplainCommand.self,
                 ]),
             CommandGroup(

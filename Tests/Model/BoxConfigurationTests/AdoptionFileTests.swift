@@ -49,9 +49,9 @@ struct AdoptionFileTests {
         #expect(file.administratorKeys?.map(\.comment) == ["me@laptop"])
         #expect(
             file.secrets == [
-                AdoptionSecret(.camera("front"), Self.secrets[2]), AdoptionSecret(.hook("phone"), Self.secrets[4]),
-                AdoptionSecret(.hookToken("phone"), Self.secrets[5]), AdoptionSecret(.keyAccessToken, Self.secrets[1]),
-                AdoptionSecret(.relay("main"), Self.secrets[0]),
+                ObjectSecret(.camera("front"), Self.secrets[2]), ObjectSecret(.hook("phone"), Self.secrets[4]),
+                ObjectSecret(.hookToken("phone"), Self.secrets[5]), ObjectSecret(.keyAccessToken, Self.secrets[1]),
+                ObjectSecret(.relay("main"), Self.secrets[0]),
             ])
         // What control is given: the same objects, which name their secrets.
         #expect(

@@ -85,6 +85,36 @@ def run(box, checks):
     kept = [f"{name} in {path}" for path, text in files.items() for name in _found(needles, text)
             if "var" in path.relative_to(box.root).parts[:1]]
     checks.expect("no secret on the disk, except sealed", not kept, kept)
+    backup(box, checks, needles)
+
+
+def backup(box, checks, needles):
+    """What root keeps of a box brings back what was lost of it, secrets included."""
+    file, passphrase = "/root/box.backup", ("--passphrase-file", "/root/passphrase")
+    box.write("/root/passphrase", "correct horse battery\n", mode=0o600)
+    done = box.ctl("backup", "/tmp/box.backup", user="operator")
+    checks.expect("nobody but root makes a backup", done.status == 6 and "sudo watchboxctl backup" in done.err, done)
+    done = box.ctl("backup", file, *passphrase, "--json")
+    checks.expect("root reads what control has sealed", done.ok and done.document["missing"] == [] and done.document["secrets"] == [
+        "camera.front.password", "hook.phone.secret_url", "hook.phone.token", "kas.token", "relay.keyed.secret_url"], done)
+    checks.same("the file is for its owner alone", box.run("stat", "-c", "%a", file).out.strip(), "600")
+    checks.expect("and shows no secret", not _found(needles, box.path(file).read_bytes().decode(errors="replace")), "it does")
+    checks.same("control's directory is as it was", box.sh("find /var/lib/watchbox/sealed /var/lib/watchbox/device.key ! -user watchbox").out, "")
+    for words in (("camera", "rm", "keyed", "--yes"), ("relay", "rm", "keyed", "--yes")):
+        done = box.ctl(*words)
+        checks.expect(f"{words[0]} {words[1]} keyed", done.ok, done)
+    plan = box.ctl("restore", file, *passphrase, "--dry-run", "--json")
+    checks.expect("a dry run says what would come back, and what files set", plan.ok and sorted(
+        change["object"] for change in plan.document["changes"]) == ["camera.keyed", "relay.keyed"] and plan.document["kept"] and all(
+            kept["isSame"] for kept in plan.document["kept"]), plan)
+    done = box.ctl("restore", file, *passphrase)
+    checks.expect("secrets that are there are not replaced unasked", done.status == 9 and "--replace" in done.err, done)
+    done = box.ctl("restore", file, *passphrase, "--replace", "--json")
+    checks.expect("restore --replace", done.ok and done.document["isDone"], done)
+    checks.until("the camera publishes at the secret URL again", lambda: live(box, "keyed"))
+    checks.until("and front with the token", lambda: live(box, "front"))
+    said = box.run("journalctl", "--no-pager", "--all", "--output=export").out
+    checks.expect("the journal shows no secret of it", not _found(needles, said), _found(needles, said))
 
 
 def _found(needles, text):
