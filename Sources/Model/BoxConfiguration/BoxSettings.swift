@@ -1,4 +1,4 @@
-internal import Settings
+public import Settings
 
 /// The configuration of a box: files and store merged, checked, with defaults filled in. Names secrets, holds none.
 public struct BoxSettings: Sendable {
@@ -27,6 +27,9 @@ public struct BoxSettings: Sendable {
     /// Where each object is defined: `camera.front` → `conf.d/10-cams.toml:4`, or `store`. Objects that are nowhere
     /// defined have their defaults and no entry. Two settings that differ only here are equal.
     public var origins: [String: String] = [:]
+    /// What this version refuses, by object; nothing of it is in these settings. Two settings that differ only here are
+    /// equal.
+    public var quarantined: [String: QuarantinedObject] = [:]
 
     /// A box without cameras, with all defaults.
     public init() {}

@@ -43,10 +43,21 @@ extension BoxSettings {
                 .unsupportedSource, what, why: "its source is of a kind that this version cannot use",
                 hint: KeyDefinition.Kind.source.hint, object: object)
         }
+        if relays[camera.relay] == nil, let refused = quarantined["relay.\(camera.relay)"] {
+            return CodedError(
+                .objectQuarantined, what, why: "its relay \(camera.relay) is quarantined: \(refused.reason)",
+                hint: refused.hint, object: object)
+        }
         if relays[camera.relay] == nil {
             return CodedError(
                 .incompleteCamera, what, why: "its relay \(camera.relay) is not defined yet",
                 hint: "Run: watchboxctl relay add \(camera.relay) --url URL", object: object)
+        }
+        if kas == nil, let refused = quarantined["kas"] {
+            return CodedError(
+                .objectQuarantined, what,
+                why: "the key access server is quarantined, and nothing is sent unencrypted: \(refused.reason)",
+                hint: refused.hint, object: object)
         }
         if kas == nil {
             return CodedError(

@@ -15,17 +15,37 @@ public enum ConfigurationReader {
     public static func read(
         files: [SourceFile], stored: [StoredPart] = []
     ) -> (settings: BoxSettings?, issues: [ConfigurationIssue]) {
-        var reading = Reading()
+        var reading = Reading(files: files, stored: stored)
+        return reading.finish()
+    }
+
+    /// As `read`, object by object: one that is refused is left out whole and named in `quarantined`, and all others
+    /// count. For what was accepted once, by another version; a change of somebody's is read with `read`.
+    ///
+    /// What a file refuses it still defines: a stored object of that name stays hidden.
+    ///
+    /// - Returns: nil and why when something is wrong that is no object's, such as a file that is not TOML; else the
+    ///   settings and the warnings.
+    public static func admit(
+        files: [SourceFile], stored: [StoredPart] = []
+    ) -> (settings: BoxSettings?, issues: [ConfigurationIssue]) {
+        var reading = Reading(files: files, stored: stored)
+        return reading.admit()
+    }
+}
+
+extension Reading {
+    fileprivate init(files: [SourceFile], stored: [StoredPart]) {
+        self.init()
         if files.count > ConfigurationFiles.countLimit {
-            reading.report(
+            report(
                 .unreadableFile, Place(), "", "There are more than \(ConfigurationFiles.countLimit) files",
                 "Join some of them")
         }
         for (number, file) in files.prefix(ConfigurationFiles.countLimit).enumerated() {
-            reading.add(file, number: number)
+            add(file, number: number)
         }
-        for part in stored { reading.add(part, number: files.count) }
-        return reading.finish()
+        for part in stored { add(part, number: files.count) }
     }
 }
 
@@ -78,17 +98,27 @@ struct Candidate {
 
 /// One reading of all files and the store: collects objects and issues.
 struct Reading {
-    private var found: [(number: Int, issue: ConfigurationIssue)] = []
-    private(set) var candidates: [String: Candidate] = [:]
+    struct Fault {
+        var number: Int
+        /// That it is the fault of; none: of a whole file, or of all.
+        var objects: [String]
+        var issue: ConfigurationIssue
+    }
 
+    var found: [Fault] = []
+    var candidates: [String: Candidate] = [:]
+    /// Where objects were found, whether they can be used or not.
+    private(set) var places: [String: Place] = [:]
+
+    /// - Parameter objects: without which it would not be wrong; none: it is no object's fault.
     mutating func report(
-        _ code: ErrorCode, _ place: Place, at position: TOMLPosition? = nil, _ key: String, _ reason: String,
-        _ hint: String, isWarning: Bool = false
+        _ code: ErrorCode, _ place: Place, at position: TOMLPosition? = nil, of objects: [String] = [], _ key: String,
+        _ reason: String, _ hint: String, isWarning: Bool = false
     ) {
         let issue = ConfigurationIssue(
             code: code, file: place.file, line: position?.line, column: position?.column, key: key, reason: reason,
             hint: hint, isWarning: isWarning)
-        found.append((place.number, issue))
+        found.append(Fault(number: place.number, objects: objects, issue: issue))
     }
 
     /// Of a key of an object.
@@ -97,7 +127,7 @@ struct Reading {
         isWarning: Bool = false
     ) {
         report(
-            code, candidate.place, at: candidate.place.position(key),
+            code, candidate.place, at: candidate.place.position(key), of: [candidate.object],
             key.map { "\(candidate.object).\(KeyText.shown($0))" } ?? candidate.object, reason, hint,
             isWarning: isWarning)
     }
@@ -143,7 +173,7 @@ struct Reading {
         }
         guard case .table(let objects) = entry.node.value else {
             report(
-                .invalidValue, place, at: place.position(), key,
+                .invalidValue, place, at: place.position(), of: [key], key,
                 "is \(WrittenValue(entry.node.value).kind), but must be a table",
                 "Write [\(key).NAME], or \(key).NAME = { … }")
             return
@@ -202,7 +232,7 @@ struct Reading {
             hint = "It belongs in a table, such as [\(object.title)]"
         }
         report(
-            .unknownKey, place, at: place.position(), KeyText.shown(key),
+            .unknownKey, place, at: place.position(), of: [KeyText.shown(key)], KeyText.shown(key),
             "is not known\(meant.map { ", did you mean `\($0)`?" } ?? "")", hint)
     }
 
@@ -210,9 +240,10 @@ struct Reading {
         _ definition: ObjectDefinition, id: String, _ node: WrittenValue, _ place: Place, _ prepare: Preparation
     ) {
         let object = definition.isNamed ? "\(definition.name).\(KeyText.shown(id))" : definition.name
+        if places[object] == nil { places[object] = place }
         guard !definition.isNamed || Names.isHyphenated(id, limit: 24) else {
             report(
-                .invalidValue, place, at: place.position(), object,
+                .invalidValue, place, at: place.position(), of: [object], object,
                 definition.name == "camera" ? "is not a camera ID" : "is not a \(definition.name)'s name",
                 "Use 1 to 24 of a-z, 0-9 and single hyphens between them, such as \(definition.exampleName)"
             )
@@ -220,7 +251,8 @@ struct Reading {
         }
         guard case .table(var nodes) = node else {
             report(
-                .invalidValue, place, at: place.position(), object, "is \(node.kind), but must be a table",
+                .invalidValue, place, at: place.position(), of: [object], object,
+                "is \(node.kind), but must be a table",
                 "Write [\(object)], or \(object) = { … }")
             return
         }
@@ -234,20 +266,34 @@ struct Reading {
     mutating func add(_ part: StoredPart, number: Int) {
         let place = Place(number: number)
         let parts = part.object.split(separator: ".", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+        if let fault = part.fault {
+            let object = StoredPart.shown(part.object)
+            guard isFree(object, place) else { return }
+            if places[object] == nil { places[object] = place }
+            report(
+                .invalidValue, place, of: [object], object, "cannot be read by this version: \(fault)",
+                "Run the version that wrote it, or write the object anew")
+            return
+        }
         guard let definition = KeyTable.object(parts[0]), definition.isNamed == (parts.count == 2) else {
             report(
-                .unknownKey, place, KeyText.shown(part.object), "is not an object of the configuration",
+                .unknownKey, place, of: [StoredPart.shown(part.object)], StoredPart.shown(part.object),
+                "is not an object of the configuration",
                 "Use camera.ID, relay.NAME, hook.NAME, kas, box, health, relay_server or kas_server")
             return
         }
         let id = parts.count == 2 ? parts[1] : ""
-        if let other = candidates[part.object], other.place.file != nil {
-            report(
-                .definedInFile, place, part.object, "is hidden by \(other.place.origin)",
-                "Remove one of the two", isWarning: true)
-            return
-        }
+        guard isFree(part.object, place) else { return }
         define(definition, id: id, .table(part.settings.mapValues(WrittenValue.init)), place) { _, _ in [:] }
+    }
+
+    /// Whether no file defines it, however; a warning names the one that does.
+    private mutating func isFree(_ object: String, _ place: Place) -> Bool {
+        guard let other = places[object], other.file != nil else { return true }
+        report(
+            .definedInFile, place, of: [object], object, "is hidden by \(other.origin)", "Remove one of the two",
+            isWarning: true)
+        return false
     }
 
     // MARK: Keys
@@ -275,8 +321,8 @@ struct Reading {
         }
         for key in candidate.definition.keys where key.isRequired && !candidate.written.contains(key.name) {
             report(
-                .invalidValue, candidate.place, at: candidate.place.position(), "\(candidate.object).\(key.name)",
-                "is missing", key.kind.hint)
+                .invalidValue, candidate.place, at: candidate.place.position(), of: [candidate.object],
+                "\(candidate.object).\(key.name)", "is missing", key.kind.hint)
         }
         if let other = candidates[candidate.object] {
             report(
@@ -311,50 +357,6 @@ struct Reading {
             "Store the whole URL with: watchboxctl hook edit \(candidate.id) --url-file FILE; a token with --token-file FILE"
         case "kas": "Run: watchboxctl kas set --token-file FILE"
         default: "Take it out"
-        }
-    }
-
-    // MARK: End
-
-    mutating func finish() -> (settings: BoxSettings?, issues: [ConfigurationIssue]) {
-        let settings = BoxSettings(candidates.values)
-        check(settings)
-        found.sort { one, other in
-            (one.number, one.issue.line ?? 0, one.issue.column ?? 0, one.issue.key, one.issue.reason)
-                < (other.number, other.issue.line ?? 0, other.issue.column ?? 0, other.issue.key, other.issue.reason)
-        }
-        let isUsable = found.allSatisfy(\.issue.isWarning)
-        var issues = found.map(\.issue)
-        if issues.count > ConfigurationReader.issueLimit {
-            // Errors before warnings, so that what stops the configuration is not cut off.
-            let limit = ConfigurationReader.issueLimit - 1
-            let rest = issues.count - limit
-            issues = Array((issues.filter { !$0.isWarning } + issues.filter(\.isWarning)).prefix(limit))
-            issues.append(
-                ConfigurationIssue(
-                    code: isUsable ? .incompleteCamera : .invalidValue, key: "",
-                    reason: "There are \(rest) more", hint: "Correct these first", isWarning: isUsable))
-        }
-        return (isUsable ? settings : nil, issues)
-    }
-}
-
-extension BoxSettings {
-    init(_ candidates: some Sequence<Candidate>) {
-        self.init()
-        for candidate in candidates {
-            origins[candidate.object] = candidate.place.origin
-            let values = candidate.values
-            switch candidate.definition.name {
-            case "box": take(values)
-            case "relay": relays[candidate.id] = RelaySettings(values: values)
-            case "kas": kas = KeyAccessSettings(values: values)
-            case "camera": cameras[candidate.id] = CameraSettings(values: values)
-            case "hook": hooks[candidate.id] = HookSettings(values: values)
-            case "health": health = HealthSettings(values: values)
-            case "relay_server": relayServer = RelayServerSettings(values: values)
-            default: kasServer = KeyAccessServerSettings(values: values)
-            }
         }
     }
 }

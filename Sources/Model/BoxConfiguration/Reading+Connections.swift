@@ -1,5 +1,6 @@
 internal import CameraModel
 internal import ErrorCatalog
+internal import TOML
 
 /// What can only be checked across several keys or objects.
 extension Reading {
@@ -31,14 +32,14 @@ extension Reading {
     }
 
     private mutating func checkCounts(_ settings: BoxSettings) {
-        for (name, count, limit) in [
-            ("camera", settings.cameras.count, BoxSettings.cameraLimit),
-            ("relay", settings.relays.count, BoxSettings.relayLimit),
-            ("hook", settings.hooks.count, BoxSettings.hookLimit),
-        ] where count > limit {
+        for (name, all, limit) in [
+            ("camera", settings.cameras.keys.sorted(), BoxSettings.cameraLimit),
+            ("relay", settings.relays.keys.sorted(), BoxSettings.relayLimit),
+            ("hook", settings.hooks.keys.sorted(), BoxSettings.hookLimit),
+        ] where all.count > limit {
             report(
-                .invalidValue, Place(), name, "is defined \(count) times, but a box has at most \(limit)",
-                "Remove some")
+                .invalidValue, Place(), of: all.dropFirst(limit).map { "\(name).\($0)" }, name,
+                "is defined \(all.count) times, but a box has at most \(limit)", "Remove some")
         }
     }
 
@@ -46,7 +47,9 @@ extension Reading {
     private mutating func checkHooks(_ settings: BoxSettings) {
         for (name, hook) in settings.hooks {
             guard let candidate = candidates["hook.\(name)"] else { continue }
-            if !hook.cameras.allSatisfy({ settings.cameras[$0] != nil }) {
+            if !hook.cameras.allSatisfy({
+                settings.cameras[$0] != nil || settings.quarantined["camera.\($0)"] != nil
+            }) {
                 report(
                     .invalidValue, candidate, "cameras", "names a camera that does not exist",
                     "Use IDs of cameras: watchboxctl camera list", isWarning: true)
@@ -129,23 +132,27 @@ extension Reading {
     }
 
     private mutating func checkPulls(_ settings: BoxSettings) {
-        let count = settings.cameras.values.count { $0.active && $0.isNetworkCamera }
-        guard count > settings.pulls else { return }
-        let (reason, hint) = (
-            "allows \(settings.pulls) active network cameras, but there are \(count)",
-            "Switch some off, or raise box.pulls"
-        )
+        // A limit that cannot be read is not the usual one: what ran with it goes on.
+        guard settings.quarantined["box"] == nil else { return }
+        let pulled = settings.cameras.filter { $0.value.active && $0.value.isNetworkCamera }.keys.sorted()
+        guard pulled.count > settings.pulls else { return }
+        var place = Place()
+        var position: TOMLPosition?
         if let candidate = candidates["box"], candidate.written.contains("pulls") {
-            report(.invalidValue, candidate, "pulls", reason, hint)
-        } else {
-            report(.invalidValue, Place(), "box.pulls", reason, hint)
+            (place, position) = (candidate.place, candidate.place.position("pulls"))
         }
+        report(
+            .invalidValue, place, at: position, of: pulled.dropFirst(settings.pulls).map { "camera.\($0)" },
+            "box.pulls", "allows \(settings.pulls) active network cameras, but there are \(pulled.count)",
+            "Switch some off, or raise box.pulls")
     }
 
     private mutating func check(_ id: String, _ camera: CameraSettings, _ settings: BoxSettings) {
         guard let candidate = candidates["camera.\(id)"] else { return }
         // A relay that was misspelt is an error; the usual one may be defined later.
-        if settings.relays[camera.relay] == nil, camera.relay != CameraSettings().relay {
+        if settings.relays[camera.relay] == nil, camera.relay != CameraSettings().relay,
+            settings.quarantined["relay.\(camera.relay)"] == nil
+        {
             let meant = NearestName.nearest(camera.relay, in: Array(settings.relays.keys))
             report(
                 .invalidValue, candidate, "relay",

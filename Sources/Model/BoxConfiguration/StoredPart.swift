@@ -6,10 +6,19 @@ public struct StoredPart: Codable, Equatable, Sendable {
     public var object: String
     /// As in the TOML; what is absent takes its default.
     public var settings: [String: SettingValue]
+    /// Why this version cannot read it; nil: it can. What `settings` holds then is not all of it.
+    public var fault: String?
 
-    public init(object: String, settings: [String: SettingValue]) {
+    public init(object: String, settings: [String: SettingValue], fault: String? = nil) {
         self.object = object
         self.settings = settings
+        self.fault = fault
+    }
+
+    /// An object's name as issues show it: nothing in it is for a terminal to obey.
+    public static func shown(_ object: String) -> String {
+        guard let dot = object.firstIndex(of: ".") else { return KeyText.shown(object) }
+        return "\(KeyText.shown(String(object[..<dot]))).\(KeyText.shown(String(object[object.index(after: dot)...])))"
     }
 }
 

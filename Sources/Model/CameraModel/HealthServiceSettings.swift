@@ -48,12 +48,14 @@ public struct HealthServiceSettings: Codable, Equatable, Sendable {
     public var cameras: [Camera]
     /// `WB-1005 …` while the operator's files are not what runs; nil when they are.
     public var configurationProblem: String?
+    /// Objects of the configuration that are not used, in a sentence; nil: there are none.
+    public var quarantine: String?
 
     private static let maxObjects = 64
 
     public init(
         reboot: Bool = true, metricsListen: String? = nil, relays: [Peer] = [], kas: Peer? = nil,
-        cameras: [Camera] = [], configurationProblem: String? = nil
+        cameras: [Camera] = [], configurationProblem: String? = nil, quarantine: String? = nil
     ) {
         self.reboot = reboot
         self.metricsListen = metricsListen
@@ -61,6 +63,7 @@ public struct HealthServiceSettings: Codable, Equatable, Sendable {
         self.kas = kas
         self.cameras = cameras
         self.configurationProblem = configurationProblem
+        self.quarantine = quarantine
     }
 
     public init(from decoder: any Decoder) throws {
@@ -71,6 +74,7 @@ public struct HealthServiceSettings: Codable, Equatable, Sendable {
         kas = try container.decodeIfPresent(Peer.self, forKey: .kas)
         cameras = try container.value(.cameras, default: [])
         configurationProblem = try container.decodeIfPresent(String.self, forKey: .configurationProblem)
+        quarantine = try container.decodeIfPresent(String.self, forKey: .quarantine)
         guard cameras.count <= Self.maxObjects, relays.count <= Self.maxObjects else {
             throw DecodingError.dataCorrupted(
                 .init(codingPath: [], debugDescription: "more than \(Self.maxObjects) cameras or relays"))

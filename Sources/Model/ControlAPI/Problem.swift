@@ -38,7 +38,9 @@ public struct Problem: Error, Codable, Equatable, Sendable {
         switch code {
         case .notPermitted: 403
         case .notFound, .noSuchGeneration: 404
-        case .exists, .busy, .definedInFile, .incompleteCamera, .inUse, .discoveryRunning: 409
+        case .exists, .busy, .definedInFile, .incompleteCamera, .inUse, .discoveryRunning,
+            .objectQuarantined:
+            409
         case .conflict: 412
         case .unreadableFile, .invalidSyntax, .unknownKey, .invalidValue, .missingSecret, .unsupportedSource,
             .scanTooLarge:

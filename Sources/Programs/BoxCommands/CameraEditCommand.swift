@@ -72,10 +72,10 @@ struct CameraEditCommand: AsyncParsableCommand {
     func run() async throws {
         let client = output.client
         // Somebody else's change between our look and ours must not be lost.
-        let (known, tag) = try await client.getTagged(
-            CameraDocument.self, camera.path, or: "\(camera.id) was not changed")
+        let look = try await client.look(CameraDocument.self, camera.path, or: "\(camera.id) was not changed")
+        let (known, tag) = (look?.document, look?.eTag)
         var values = settings.settings
-        if acceptCertificate { values["pin"] = .string(try await shownPin(source ?? known.source)) }
+        if acceptCertificate { values["pin"] = .string(try await shownPin(source ?? known?.source ?? "")) }
         if acceptDevice {
             for field in ["identity_endpoint", "identity_serial", "identity_mac"] { values[field] = .string("") }
         }
@@ -89,7 +89,7 @@ struct CameraEditCommand: AsyncParsableCommand {
             return output.show(diff) { ConfigurationView.lines(diff, style: $0) }
         }
         if acceptDevice {
-            let of = [known.manufacturer, known.model, known.serial.map { "serial number \($0)" }].compactMap(\.self)
+            let of = [known?.manufacturer, known?.model, known?.serial.map { "serial number \($0)" }].compactMap(\.self)
             let former = of.isEmpty ? "the device that it was" : of.joined(separator: " ")
             try Question.confirm(
                 Style.oneLine(
@@ -98,7 +98,7 @@ struct CameraEditCommand: AsyncParsableCommand {
                 flag: "--yes", isConfirmed: yes)
         }
         let password = try Secret.forUser(
-            settings.user, file: settings.passwordFile, of: "camera \(camera.id)", mayKeep: known.hasPassword)
+            settings.user, file: settings.passwordFile, of: "camera \(camera.id)", mayKeep: known?.hasPassword ?? true)
         let isChange = request != CameraRequest()
         if let password {
             if isChange {
@@ -121,6 +121,7 @@ struct CameraEditCommand: AsyncParsableCommand {
         } else if password != nil {
             document = (try? await client.get(CameraDocument.self, camera.path)) ?? document
         }
+        guard let document else { return }
         let place = await output.environment(of: document)
         output.show(document) { CameraView.lines(document, at: place, style: $0) }
     }

@@ -12,7 +12,7 @@ struct ConfigCommand: AsyncParsableCommand {
             ConfigShowCommand.self, ConfigGetCommand.self, ConfigSetCommand.self, ConfigValidateCommand.self,
             ConfigDiffCommand.self, ConfigApplyCommand.self,
             ConfigConfirmCommand.self, ConfigRollbackCommand.self, ConfigHistoryCommand.self,
-            ConfigExportCommand.self, ConfigImportCommand.self, ConfigSchemaCommand.self,
+            ConfigExportCommand.self, ConfigImportCommand.self, ConfigDiscardCommand.self, ConfigSchemaCommand.self,
         ])
 }
 
@@ -229,6 +229,33 @@ struct ConfigImportCommand: AsyncParsableCommand {
         let request = ImportRequest(toml: text, replace: replace)
         let diff = try await ConfigurationText.take(request, isDryRun: dryRun, output.client)
         output.show(diff) { ConfigurationView.lines(diff, style: $0) }
+    }
+}
+
+struct ConfigDiscardCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "discard", abstract: "Remove a quarantined object from the store, with its secrets.",
+        discussion: """
+            An object that this version refuses is kept as it is, and nothing of it is used; status names it. This removes it \
+            for good.
+
+              watchboxctl config discard camera.front --yes
+            """)
+
+    @Argument(help: "Its name, as status shows it: camera.ID, relay.NAME, hook.NAME, kas, box …")
+    var object: String
+
+    @Flag(help: "Do not ask.")
+    var yes = false
+
+    @OptionGroup var output: OutputOptions
+
+    func run() async throws {
+        try Question.confirm(
+            "Remove \(object) for good? A version that can use it will not find it.", flag: "--yes", isConfirmed: yes)
+        try await output.client.send(
+            .delete, APIPath.configuration("quarantine", object), or: "\(object) was not removed")
+        output.report("Removed \(object).", Done(object: object, action: "removed"))
     }
 }
 

@@ -18,6 +18,11 @@ private struct RunningSetting {
         let document = try await client.get(ConfigurationDocument.self, APIPath.configuration(), or: what)
         return try coded(what) { () throws(CodedError) in
             let path = try SettingPath(text)
+            // What it is set to is not known, and to write it anew would lose the rest of it.
+            if let known = document.quarantined?.first(where: { $0.object == path.object }) {
+                throw CodedError(
+                    .objectQuarantined, "\(path.object) is quarantined", why: known.reason, hint: known.hint)
+            }
             return RunningSetting(
                 path: path, settings: try BoxSettings(exported: document.toml), generation: document.generation,
                 origin: document.origins[path.object])

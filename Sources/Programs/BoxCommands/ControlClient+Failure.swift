@@ -1,6 +1,7 @@
 import Console
 import ControlAPI
 import ControlClient
+import ErrorCatalog
 
 /// The client's requests for a command: what the client throws becomes the message and the exit status of the command,
 /// which says in `what` that it did not do.
@@ -15,6 +16,18 @@ extension ControlClient {
         _ type: Document.Type, _ path: String, query: [(String, String)] = [], or what: String
     ) async throws(CommandFailure) -> (document: Document, eTag: String?) {
         try await asking(what) { () throws(ControlClientError) in try await getTagged(type, path, query: query) }
+    }
+
+    /// Before a change. Nil for an object that is quarantined: there is nothing to look at, and a change is what it needs.
+    func look<Document: Decodable>(
+        _ type: Document.Type, _ path: String, or what: String
+    ) async throws(CommandFailure) -> (document: Document, eTag: String?)? {
+        do throws(ControlClientError) {
+            return try await getTagged(type, path)
+        } catch {
+            if case .problem(let problem) = error, problem.code == .objectQuarantined { return nil }
+            throw CommandFailure(error, what: what)
+        }
     }
 
     func send<Document: Decodable>(

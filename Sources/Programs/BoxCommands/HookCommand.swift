@@ -210,7 +210,7 @@ struct HookEditCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        _ = try await HookCommand.document(name, output.client)
+        _ = try await output.client.look(HookDocument.self, APIPath.hooks(name), or: "\(name) was not changed")
         try await settings.put(name, request, output, done: "changed")
     }
 }

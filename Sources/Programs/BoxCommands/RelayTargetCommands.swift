@@ -35,8 +35,8 @@ enum RelayTargets {
         let what = "the relay \(name) was not changed" + (secret == nil ? "" : ", but its secret is stored")
         var (known, tag): (RelayDocument?, String?) = (nil, nil)
         do throws(CommandFailure) {
-            let look = try await client.getTagged(RelayDocument.self, path, or: what)
-            (known, tag) = (look.document, look.eTag)
+            let look = try await client.look(RelayDocument.self, path, or: what)
+            (known, tag) = (look?.document, look?.eTag)
         } catch {
             guard error.status == .notFound else { throw error }
         }
@@ -177,7 +177,7 @@ struct RelayEditCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        _ = try await output.client.get(RelayDocument.self, APIPath.relays(name), or: "\(name) was not changed")
+        _ = try await output.client.look(RelayDocument.self, APIPath.relays(name), or: "\(name) was not changed")
         try await settings.put(name, output, done: "changed")
     }
 }

@@ -2,6 +2,7 @@ internal import CameraModel
 internal import Console
 public import ControlAPI
 internal import ErrorCatalog
+internal import Settings
 
 /// One screen about the box: what is wrong comes first, the command that helps last.
 public enum StatusView {
@@ -22,6 +23,12 @@ public enum StatusView {
             lines.append(
                 "  \(mark) \(style.paint(check.check + object, .strong))  \(style.paint(check.evidence, .plain))\(code)"
             )
+        }
+        for object in status.quarantined ?? [] {
+            lines.append(
+                "  \(style.paint("✗", .bad)) \(style.paint(object.object, .strong))  "
+                    + style.paint("quarantined: \(object.reason). \(object.hint)", .plain)
+                    + "  \(ErrorCode.objectQuarantined)")
         }
         let hint = status.hint.map { "Next: \(NextStep.text($0))" } ?? "All is well"
         lines.append("  \(style.paint(hint, .strong))  \(Quantity.count(status.cameras.count, "camera"))")

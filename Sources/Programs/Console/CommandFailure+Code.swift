@@ -21,7 +21,7 @@ extension ExitStatus {
             case .unreadableFile, .invalidSyntax, .unknownKey, .invalidValue, .missingSecret, .unsupportedSource,
                 .badRequest:
                 .invalidConfiguration
-            case .conflict, .exists, .busy, .definedInFile: .conflict
+            case .conflict, .exists, .busy, .definedInFile, .objectQuarantined: .conflict
             default: .failed
             }
     }

@@ -10,6 +10,7 @@ extension ErrorCode {
     public static let missingSecret = ErrorCode(1009)
     public static let unsupportedSource = ErrorCode(1010)
     public static let incompleteCamera = ErrorCode(1011)
+    public static let objectQuarantined = ErrorCode(1012)
 }
 
 extension Catalog {
@@ -85,5 +86,12 @@ extension Catalog {
             hint: "Set what is missing: watchboxctl relay add NAME --url URL; watchboxctl kas set --url URL",
             severity: .warning,
             messageID: "1e71aa0603593a02ce41f4ee90d106ea"),
+        CatalogEntry(
+            code: .objectQuarantined, title: "An object of the configuration is quarantined",
+            cause: "This version refuses it: another version wrote it, or somebody edited what is stored.",
+            selfHealing:
+                "Keeps it as it is and uses nothing of it; everything else runs, and a version that takes it uses it again.",
+            hint: "See what is wrong with it: watchboxctl config validate", severity: .error,
+            messageID: "5d0c2f6bb7e94a4c8a1e3f7092d6b8e4"),
     ]
 }

@@ -233,10 +233,15 @@ struct HealthRound: Sendable {
                     trouble.code
                 ))
         }
+        let settings = service.shared.withLock { $0.runner.settings }
         let configuration =
-            service.shared.withLock { $0.runner.settings.configurationProblem }.map {
-                Finding(.configuration, nil, .warn, $0, code: .lastGoodInUse)
-            } ?? Finding(.configuration, nil, .ok, "the operator's files are what runs")
+            if let problem = settings.configurationProblem {
+                Finding(.configuration, nil, .warn, problem, code: .lastGoodInUse)
+            } else if let quarantine = settings.quarantine {
+                Finding(.configuration, nil, .warn, quarantine, code: .objectQuarantined)
+            } else {
+                Finding(.configuration, nil, .ok, "the operator's files are what runs")
+            }
         guard let first = troubles.first else {
             return [configuration, Finding(.monitor, nil, .ok, "settings, budgets and history are in order")]
         }

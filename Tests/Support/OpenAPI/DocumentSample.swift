@@ -62,7 +62,8 @@ struct DocumentSample: Sendable {
             Self(
                 ConfigurationDocument(
                     generation: 27, toml: "version = 1\n", origins: ["camera.front": "conf.d/10-cams.toml:4"],
-                    files: ["watchbox.toml", "conf.d/10-cams.toml"])),
+                    files: ["watchbox.toml", "conf.d/10-cams.toml"], quarantined: [quarantined])),
+            Self(quarantined),
             Self(ImportRequest(toml: "version = 1\n", replace: true, ifGeneration: 3)),
             Self(
                 Problem(
@@ -232,6 +233,18 @@ struct DocumentSample: Sendable {
             reason: "is not known, did you mean \"bitrate\"?", hint: "Write bitrate")
     }
 
+    private static var quarantined: QuarantinedObject {
+        QuarantinedObject(
+            object: "camera.yard", origin: "store",
+            issues: [
+                ConfigurationIssue(
+                    code: .invalidValue, key: "camera.yard.bitrate", reason: "is not within 50000 and 100000000",
+                    hint: "Use 50000 to 100000000")
+            ],
+            hint: "Remove it with `watchboxctl config discard camera.yard`, or correct it: watchboxctl camera edit yard"
+        )
+    }
+
     private static var change: ConfigurationChange {
         ConfigurationChange(
             object: "camera.front", kind: .changed, details: ["bitrate: 2000000 → 1000000"], action: .restartCamera,
@@ -251,6 +264,6 @@ struct DocumentSample: Sendable {
             isClockSynchronised: true,
             generation: 27, configurationProblem: "conf.d/10-cams.toml:4: camera.front.bitrat is not known",
             cameras: [camera], relays: [relay], keyAccess: keyAccess, health: health, recoveriesToday: 2,
-            secretProtection: "tpm2", rebootRequired: true)
+            secretProtection: "tpm2", rebootRequired: true, quarantined: [quarantined])
     }
 }

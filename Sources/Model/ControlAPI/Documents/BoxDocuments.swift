@@ -1,5 +1,6 @@
 public import CameraModel
 public import ErrorCatalog
+public import Settings
 public import Wire
 
 /// `GET /api/v1/status`: one screen about the whole box.
@@ -32,12 +33,15 @@ public struct BoxStatus: Codable, Equatable, Sendable {
     public var recoveriesToday: Int
     public var secretProtection: String
     public var rebootRequired: Bool
+    /// Objects of the configuration that this version refuses, by name, at most 64: nothing of them is used. Nil: none.
+    public var quarantined: [QuarantinedObject]?
 
     public init(
         name: String, version: String, state: State, reason: String? = nil, hint: String? = nil, time: Int64,
         uptimeSeconds: Int64, isClockSynchronised: Bool? = nil, generation: Int, configurationProblem: String? = nil,
         cameras: [CameraDocument], relays: [RelayDocument], keyAccess: KeyAccessDocument, health: HealthReport? = nil,
-        recoveriesToday: Int = 0, secretProtection: String, rebootRequired: Bool = false
+        recoveriesToday: Int = 0, secretProtection: String, rebootRequired: Bool = false,
+        quarantined: [QuarantinedObject]? = nil
     ) {
         self.name = name
         self.version = version
@@ -56,6 +60,7 @@ public struct BoxStatus: Codable, Equatable, Sendable {
         self.recoveriesToday = recoveriesToday
         self.secretProtection = secretProtection
         self.rebootRequired = rebootRequired
+        self.quarantined = quarantined
     }
 }
 

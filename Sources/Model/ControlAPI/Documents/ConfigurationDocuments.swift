@@ -85,8 +85,14 @@ public struct ConfigurationDocument: Codable, Equatable, Sendable {
     public var origins: [String: String]
     /// Files that were read, in order.
     public var files: [String]
+    /// What this version refuses and `toml` lacks, by name, at most 64. Nil: nothing.
+    public var quarantined: [QuarantinedObject]?
 
-    public init(generation: Int, toml: String, origins: [String: String], files: [String]) {
+    public init(
+        generation: Int, toml: String, origins: [String: String], files: [String],
+        quarantined: [QuarantinedObject]? = nil
+    ) {
+        self.quarantined = quarantined
         self.generation = generation
         self.toml = toml
         self.origins = origins

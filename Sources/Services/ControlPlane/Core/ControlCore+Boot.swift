@@ -29,8 +29,11 @@ extension ControlCore {
         unitStates = await listUnits()
         if generationStoreProblem == nil { saveAtBoot() }
         // Of a time when they were kept.
-        if generationStoreProblem == nil, !current.settings.previews { removeThumbnails() }
+        if generationStoreProblem == nil, !current.settings.previews, current.settings.quarantined["box"] == nil {
+            removeThumbnails()
+        }
         if let filesProblem { report(filesProblem, .config) }
+        reportQuarantined()
         // What is impossible is reported: at boot there is no one to refuse it to.
         for warning in warnings + serviceChecks.issues(current.settings) {
             logger.warning("\(warning)", metadata: ["code": "\(warning.code)"])
@@ -92,7 +95,11 @@ extension ControlCore {
     }
 
     private func formerStore() throws -> StoreContent? {
-        try memory?.formerStore().map { try JSONDocument.decode(StoreContent.self, from: Array($0.utf8)) }
+        let content = try memory?.formerStore().map { try JSONDocument.decode(StoreContent.self, from: Array($0.utf8)) }
+        guard content?.unread.isEmpty != false else {
+            throw CodedError(.unreadableFile, "a row cannot be read", why: content?.unread.first?.fault)
+        }
+        return content
     }
 
     /// What cannot be read stays, for whoever can.
@@ -173,8 +180,15 @@ extension ControlCore {
         case .success(let files) where current.ignoredFiles == files:
             return lastGood("boot")
         case .success(let files):
-            do {
-                let (settings, warnings) = try Self.resolve(files, content)
+            do throws(CodedError) {
+                let (settings, warnings) = try Self.admit(files, content)
+                // Somebody edits, and what was good before is better than a part of that. Files that are as they were
+                // another version took: of those each object that is valid counts.
+                let isEdited = files != current.files && current.number > 0
+                let refused = settings.quarantined.values.filter { isEdited && !$0.isStored }
+                guard refused.isEmpty else {
+                    throw CodedError(refused.sorted { $0.object < $1.object }.flatMap(\.issues))
+                }
                 return Proposal(
                     cause: "boot", files: files, content: content, settings: settings, warnings: warnings)
             } catch {
@@ -198,7 +212,7 @@ extension ControlCore {
         var proposal = Proposal(
             cause: cause, files: current.files, ignoredFiles: current.ignoredFiles, content: current.store,
             settings: current.settings, warnings: [])
-        if let (settings, warnings) = try? Self.resolve(current.files, current.store) {
+        if let (settings, warnings) = try? Self.admit(current.files, current.store) {
             proposal.settings = settings
             proposal.warnings = warnings
         }
@@ -226,7 +240,7 @@ extension ControlCore {
         var proposal = Proposal(
             cause: cause, files: generation.files, ignoredFiles: ignored == generation.files ? nil : ignored,
             content: generation.store, settings: generation.settings, warnings: [])
-        if let (settings, warnings) = try? Self.resolve(generation.files, generation.store) {
+        if let (settings, warnings) = try? Self.admit(generation.files, generation.store) {
             proposal.settings = settings
             proposal.warnings = warnings
         }

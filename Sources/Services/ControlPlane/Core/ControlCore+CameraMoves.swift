@@ -164,7 +164,8 @@ extension ControlCore {
     /// Whether a note says that the secrets of an ID are not those of the camera that has it by this content. An empty
     /// note is of a camera that was removed.
     func areForeign(secretsOf id: String, _ content: StoreContent) throws -> Bool {
-        guard let owner = try notedOwner(of: id) else { return false }
+        // Whose they are is in what cannot be read.
+        guard let owner = try notedOwner(of: id), !content.isUnread("camera.\(id)") else { return false }
         guard let camera = content.camera(id) else { return true }
         return !owner.isEmpty && owner != camera.uuid
     }

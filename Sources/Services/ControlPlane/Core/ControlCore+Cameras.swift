@@ -24,6 +24,7 @@ extension ControlCore {
         let id = try CameraIdentifier.check(given)
         guard let source = request.source else { throw CodedError(.badRequest, "source is missing") }
         try requireNotInFile("camera.\(id)")
+        try requireNotQuarantined("camera.\(id)")
         guard current.settings.cameras[id] == nil else { throw Self.exists(id) }
         guard current.settings.cameras.count < BoxSettings.cameraLimit else {
             throw CodedError(
@@ -142,6 +143,12 @@ extension ControlCore {
         try Self.check(ifRevision, of: "camera \(id)", camera.changed)
         let proposal = try propose("camera rm \(id)") { $0.remove(camera: id) }
         if dryRun { return difference(proposal) }
+        try commit(removalOf: id, proposal)
+        return nil
+    }
+
+    /// The camera goes, and what goes by its ID.
+    func commit(removalOf id: String, _ proposal: Proposal) throws {
         // From the commit on, the next start would remove the secrets if this process cannot.
         let note = removalNote(id)
         try transaction.write([], to: note, mode: 0o600, isDurable: true)
@@ -160,7 +167,6 @@ extension ControlCore {
         } catch {
             report(CodedError(of: error), .camera)
         }
-        return nil
     }
 
     func forgetMark(ofUnit unit: String) {
@@ -179,7 +185,8 @@ extension ControlCore {
             try requireNotInFile("camera.\(id)")
             _ = try storedCamera(id)
         }
-        if let missing = current.store.cameras.map(\.id).first(where: { !ids.contains($0) }) {
+        let known = current.store.cameras.map(\.id).filter { current.settings.quarantined["camera.\($0)"] == nil }
+        if let missing = known.first(where: { !ids.contains($0) }) {
             throw CodedError(
                 .badRequest, "the order does not name camera \(missing)", hint: "Name every camera of the store once")
         }
@@ -211,9 +218,10 @@ extension ControlCore {
     }
 
     private func noCamera(_ id: String) -> CodedError {
-        CodedError(
-            .notFound, "there is no camera \(id)", hint: Self.nearest(id, in: Array(current.settings.cameras.keys)),
-            object: id)
+        quarantineError("camera.\(id)")
+            ?? CodedError(
+                .notFound, "there is no camera \(id)", hint: Self.nearest(id, in: Array(current.settings.cameras.keys)),
+                object: id)
     }
 
     static func exists(_ id: String) -> CodedError {

@@ -28,7 +28,7 @@ extension ControlCore {
         try requireNothingPending()
         var content = current.store
         change(&content)
-        let (settings, warnings) = try Self.resolve(current.files, content)
+        let (settings, warnings) = try resolve(current.files, content)
         return Proposal(
             cause: cause, files: current.files, ignoredFiles: current.ignoredFiles, content: content,
             settings: settings, warnings: warnings)

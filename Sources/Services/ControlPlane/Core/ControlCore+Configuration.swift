@@ -41,7 +41,7 @@ extension ControlCore {
 
     private func proposalOfFiles() throws -> Proposal {
         let files = try filesOnDisk()
-        let (settings, warnings) = try Self.resolve(files, current.store)
+        let (settings, warnings) = try resolve(files, current.store)
         try requirePossible(settings)
         return Proposal(
             cause: "config apply", files: files, content: current.store, settings: settings, warnings: warnings)
@@ -179,9 +179,13 @@ extension ControlCore {
     }
 
     func configuration() -> ConfigurationDocument {
-        ConfigurationDocument(
-            generation: current.number, toml: current.settings.toml(), origins: current.settings.origins,
-            files: current.files.map(\.name))
+        let quarantined = quarantined()
+        // Whoever keeps this text is to know what it lacks.
+        let lacking = quarantined.map { "# Quarantined, and not in here: \($0.object) (\($0.origin)) \($0.reason)\n" }
+        return ConfigurationDocument(
+            generation: current.number, toml: current.settings.toml() + lacking.joined(),
+            origins: current.settings.origins, files: current.files.map(\.name),
+            quarantined: quarantined.isEmpty ? nil : quarantined)
     }
 
     // MARK: Import
@@ -205,8 +209,11 @@ extension ControlCore {
             if table == "camera" {
                 _ = try CameraIdentifier.check(name)
                 let known = content.camera(name)
-                guard known == nil || request.replace else { throw Self.exists(name) }
-                if current.settings.cameras[name] == nil { added.append(name) }
+                guard known == nil && !content.isUnread(part.object) || request.replace else {
+                    try requireNotQuarantined(part.object)
+                    throw Self.exists(name)
+                }
+                if known == nil, current.settings.cameras[name] == nil { added.append(name) }
                 let position = (content.cameras.map(\.gridPosition).max() ?? -1) + 1
                 content.put(
                     StoredCamera(
@@ -214,7 +221,9 @@ extension ControlCore {
             } else {
                 let kind = StoreContent.kind(ofTable: table)
                 let storedName = try NamedObject(rawValue: table)?.check(name) ?? kind
-                guard content.object(kind, storedName) == nil || request.replace else {
+                let isThere = content.object(kind, storedName) != nil || content.isUnread(part.object)
+                guard !isThere || request.replace else {
+                    try requireNotQuarantined(part.object)
                     throw CodedError(
                         .exists, "\(part.object) exists already", hint: "Repeat it with --replace, or take it out",
                         object: part.object)
@@ -222,7 +231,7 @@ extension ControlCore {
                 content.put(StoredObject(kind: kind, name: storedName, settings: part.settings))
             }
         }
-        let (settings, warnings) = try Self.resolve(current.files, content)
+        let (settings, warnings) = try resolve(current.files, content)
         try requirePossible(settings)
         let proposal = Proposal(
             cause: "config import", files: current.files,
@@ -234,7 +243,10 @@ extension ControlCore {
 
     /// - Parameter object: `camera.front`, `relay.main`, `hook.phone`, `kas`.
     func requireNotInFile(_ object: String) throws(CodedError) {
-        guard let origin = current.settings.origins[object], origin != "store" else { return }
+        let settings = current.settings
+        guard let origin = settings.origins[object] ?? settings.quarantined[object]?.origin, origin != "store" else {
+            return
+        }
         throw CodedError(
             .definedInFile, "\(object) is defined in \(origin)",
             why: "what is set in a file wins, and no program changes it",

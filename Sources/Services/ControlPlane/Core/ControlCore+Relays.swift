@@ -49,9 +49,10 @@ extension ControlCore {
     }
 
     func missing(_ kind: NamedObject, _ name: String) -> CodedError {
-        CodedError(
-            .notFound, "there is no \(kind.rawValue) \(name)", hint: Self.nearest(name, in: names(of: kind)),
-            object: name)
+        quarantineError("\(kind.rawValue).\(name)")
+            ?? CodedError(
+                .notFound, "there is no \(kind.rawValue) \(name)", hint: Self.nearest(name, in: names(of: kind)),
+                object: name)
     }
 
     /// One that is there already needs none.
@@ -75,6 +76,7 @@ extension ControlCore {
         try requireNotInFile("\(kindName).\(name)")
         try requireRoom(for: kind, name)
         let known = current.store.object(kindName, name)
+        if known == nil { try requireNotQuarantined("\(kindName).\(name)") }
         // With the secrets' names, which are set with the secrets only.
         var settings = known?.settings ?? [:]
         for case (let key, let text?) in texts { settings[key] = text.isEmpty ? nil : .string(text) }
@@ -103,6 +105,12 @@ extension ControlCore {
         let proposal = try propose("\(kindName) rm \(name)") { $0.remove(kindName, name) }
         if dryRun { return difference(proposal) }
         _ = try commit(proposal)
+        removeSecrets(of: object)
+        return nil
+    }
+
+    /// Of an object that is removed: those that nothing else names.
+    func removeSecrets(of object: StoredObject) {
         for key in ["secret", "token_secret"] {
             guard case .string(let secret)? = object.settings[key], !isInUse(boxSecret: secret) else { continue }
             do {
@@ -111,11 +119,11 @@ extension ControlCore {
                 report(CodedError(error), .config)
             }
         }
-        return nil
     }
 
     func isInUse(boxSecret name: String) -> Bool {
-        current.settings.kas?.secret == name || current.settings.relays.values.contains { $0.secret == name }
+        isQuarantined(boxSecret: name) || current.settings.kas?.secret == name
+            || current.settings.relays.values.contains { $0.secret == name }
             || current.settings.hooks.values.contains { $0.secret == name || $0.tokenSecret == name }
     }
 
@@ -137,10 +145,14 @@ extension ControlCore {
         try requireNotInFile("kas")
         guard let url = request.url else { throw CodedError(.badRequest, "url is missing") }
         let known = current.store.object("kas", "kas")
+        if known == nil { try requireNotQuarantined("kas") }
         // With what this request cannot name: the secret, and what only files set.
         var settings = known?.settings ?? [:]
         settings["url"] = .string(url)
-        settings["ca_file"] = request.certificateAuthorityFile.map { .string($0) }
+        // Whoever corrects one that cannot be shown does not know what it trusts.
+        if request.certificateAuthorityFile != nil || quarantineError("kas") == nil {
+            settings["ca_file"] = request.certificateAuthorityFile.map { .string($0) }
+        }
         // Whoever does not know pins must not take one away.
         if let use = request.keyIdentifiers { settings["key_identifiers"] = .string(use) }
         if let pin = request.publicKeyPin { settings["public_key_pin"] = pin.isEmpty ? nil : .string(pin) }

@@ -25,6 +25,7 @@ extension ControlCore {
                 hint: "Give another ID; its name for people: watchboxctl camera edit \(id) --name NAME", object: id)
         }
         try requireNotInFile("camera.\(new)")
+        for name in [id, new] { try requireNotQuarantined("camera.\(name)") }
         guard current.settings.cameras[new] == nil else {
             throw CodedError(
                 .exists, "camera \(id) was not renamed", why: "there is a camera \(new) already",

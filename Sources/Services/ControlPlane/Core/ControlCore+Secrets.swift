@@ -97,6 +97,7 @@ extension ControlCore {
     ///
     /// - Parameter affects: units that have to start again when the object names it already.
     private func set(_ secret: [UInt8], at place: SecretPlace, affects: Set<String>) async throws {
+        try requireNotQuarantined(place.object)
         let (kind, missing) = (place.kind.rawValue, missing(place.kind, place.name))
         try requireRoom(for: place.kind, place.name)
         let known = current.store.object(kind, place.name)
@@ -129,6 +130,7 @@ extension ControlCore {
 
     /// The token that the box shows the key access server.
     func setKeyAccessToken(_ secret: [UInt8]) async throws {
+        try requireNotQuarantined("kas")
         guard let kas = current.settings.kas else {
             throw CodedError(
                 .notFound, "no key access server is set", hint: "Set it first: watchboxctl kas set URL")

@@ -8,6 +8,7 @@ internal import ErrorCatalog
 internal import ONVIF
 internal import Platform
 internal import PrometheusText
+internal import Settings
 internal import Systemd
 
 extension ControlCore {
@@ -168,6 +169,7 @@ extension ControlCore {
         let agreement = StatusAgreement(await cameras(), await health)
         let (cameras, report) = (agreement.cameras, agreement.health)
         let assessment = assess(cameras, report)
+        let quarantined = quarantined()
         let clockCheck = report?.checks.first { $0.check == "clock" && $0.object == nil }?.state
         return BoxStatus(
             name: current.settings.name, version: version, state: assessment == nil ? .ok : .degraded,
@@ -179,7 +181,8 @@ extension ControlCore {
             recoveriesToday: report?.recoveries.values.reduce(0, +) ?? 0,
             secretProtection: credentials.protection.rawValue,
             // Debian's way to say that an update wants one.
-            rebootRequired: SmallFile.exists("/run/reboot-required"))
+            rebootRequired: SmallFile.exists("/run/reboot-required"),
+            quarantined: quarantined.isEmpty ? nil : quarantined)
     }
 
     /// From control's start until the health daemon has to answer.
@@ -202,6 +205,16 @@ extension ControlCore {
 
     /// The worst that there is to say, and what to do about it; nil when all is well.
     private func assess(_ cameras: [CameraDocument], _ health: HealthReport?) -> (reason: String, hint: String)? {
+        // A camera that waits for one of them says so itself.
+        if let first = quarantined().first {
+            let count = current.settings.quarantined.count
+            return (
+                count == 1
+                    ? "\(first.object) is quarantined: \(first.reason)"
+                    : "\(count) objects of the configuration are quarantined, the first is \(first.object): \(first.reason)",
+                "watchboxctl config validate"
+            )
+        }
         let active = cameras.filter(\.isActive)
         let missing = active.filter { $0.stream.state != .live && $0.stream.reason != "stopped by request" }
         if let first = missing.first {
@@ -241,6 +254,10 @@ extension ControlCore {
             MetricFamily(
                 "watchbox_config_problem", .gauge, help: "1 while the files are not what runs.",
                 samples: [.init(configurationProblem == nil ? 0 : 1)]),
+            MetricFamily(
+                "watchbox_config_objects_quarantined", .gauge,
+                help: "Objects of the configuration that this version refuses.",
+                samples: [.init(Double(current.settings.quarantined.count))]),
             MetricFamily(
                 "watchbox_event_watchers", .gauge, help: "Clients that follow events or logs.",
                 samples: [.init(Double(hub.watchers))]),

@@ -250,13 +250,33 @@ actor ControlCore {
         return [Generation.KeptFile](files)
     }
 
-    /// What files and store make together.
-    static func resolve(
+    /// What files and store make together, without the objects that this version refuses: `quarantined` names those.
+    static func admit(
         _ files: [Generation.KeptFile], _ content: StoreContent
     ) throws(CodedError) -> (settings: BoxSettings, warnings: [ConfigurationIssue]) {
-        let (settings, issues) = ConfigurationReader.read(files: files.sources, stored: content.parts)
+        let (settings, issues) = ConfigurationReader.admit(files: files.sources, stored: content.parts)
         guard let settings else { throw CodedError(issues.filter { !$0.isWarning }) }
         return (settings, issues.filter(\.isWarning))
+    }
+
+    /// What a change makes of files and store. It is refused with what it has refused; what was quarantined before and
+    /// stays as it is holds no other change up.
+    func resolve(
+        _ files: [Generation.KeptFile], _ content: StoreContent
+    ) throws(CodedError) -> (settings: BoxSettings, warnings: [ConfigurationIssue]) {
+        let (settings, warnings) = try Self.admit(files, content)
+        let former = current.store.parts
+        let changed = Set(content.parts.filter { !former.contains($0) }.map { StoredPart.shown($0.object) })
+        let refused = settings.quarantined.values.filter { object in
+            guard let known = current.settings.quarantined[object.object], known.isStored == object.isStored else {
+                return true
+            }
+            return object.isStored ? changed.contains(object.object) : files != current.files
+        }
+        guard refused.isEmpty else {
+            throw CodedError(refused.sorted { $0.object < $1.object }.flatMap(\.issues))
+        }
+        return (settings, warnings)
     }
 
     func makeTarget(_ settings: BoxSettings, _ content: StoreContent, stopped: Set<String>) -> RuntimeTarget {

@@ -13,6 +13,10 @@ struct Generation: Codable, Equatable, Sendable {
     /// Those that can be read.
     static let schemas = ["watchbox.generation/1", currentSchema]
 
+    private enum CodingKeys: String, CodingKey {
+        case schema, number, time, cause, settings, files, ignoredFiles, store
+    }
+
     var schema = Generation.currentSchema
     var number: Int
     /// Seconds since 1970.
@@ -39,4 +43,19 @@ extension [Generation.KeptFile] {
     }
 
     var sources: [SourceFile] { map { SourceFile(name: $0.name, text: $0.text) } }
+}
+
+extension Generation {
+    /// Of whatever version wrote it: what this one refuses of its settings and its store is quarantined, object by object.
+    init(from decoder: any Decoder) throws {
+        let fields = try decoder.container(keyedBy: CodingKeys.self)
+        self.init(
+            schema: try fields.decode(String.self, forKey: .schema),
+            number: try fields.decode(Int.self, forKey: .number), time: try fields.decode(Int64.self, forKey: .time),
+            cause: try fields.decode(String.self, forKey: .cause),
+            settings: try fields.decode(AdmittedSettings.self, forKey: .settings).settings,
+            files: try fields.decode([KeptFile].self, forKey: .files),
+            ignoredFiles: try fields.decodeIfPresent([KeptFile].self, forKey: .ignoredFiles),
+            store: try fields.decode(StoreContent.self, forKey: .store))
+    }
 }

@@ -13,10 +13,14 @@ struct StoreContent: Codable, Equatable, Sendable {
     private(set) var cameras: [StoredCamera] = []
     /// By their kinds and names; the name of one that is not a `NamedObject` is its kind.
     private(set) var objects: [StoredObject] = []
+    /// What this version cannot read of both, as it was found.
+    private(set) var unread: [UnreadObject] = []
 
     func camera(_ id: String) -> StoredCamera? { cameras.first { $0.id == id } }
 
     func camera(uuid: String) -> StoredCamera? { cameras.first { $0.uuid == uuid } }
+
+    func isUnread(_ object: String) -> Bool { unread.contains { $0.object == object } }
 
     func object(_ kind: String, _ name: String) -> StoredObject? {
         objects.first { $0.kind == kind && $0.name == name }
@@ -28,7 +32,10 @@ struct StoreContent: Codable, Equatable, Sendable {
         cameras.sort { $0.id < $1.id }
     }
 
-    mutating func remove(camera id: String) { cameras.removeAll { $0.id == id } }
+    mutating func remove(camera id: String) {
+        cameras.removeAll { $0.id == id }
+        unread.removeAll { $0.object == "camera.\(id)" }
+    }
 
     mutating func put(_ object: StoredObject) {
         remove(object.kind, object.name)
@@ -36,7 +43,17 @@ struct StoreContent: Codable, Equatable, Sendable {
         objects.sort { ($0.kind, $0.name) < ($1.kind, $1.name) }
     }
 
-    mutating func remove(_ kind: String, _ name: String) { objects.removeAll { $0.kind == kind && $0.name == name } }
+    mutating func remove(_ kind: String, _ name: String) {
+        objects.removeAll { $0.kind == kind && $0.name == name }
+        unread.removeAll { $0.object == Self.part(kind, name) }
+    }
+
+    /// By its name in the configuration as issues show it, whatever it is.
+    mutating func discard(_ object: String) {
+        cameras.removeAll { StoredPart.shown("camera.\($0.id)") == object }
+        objects.removeAll { StoredPart.shown(Self.part($0.kind, $0.name)) == object }
+        unread.removeAll { StoredPart.shown($0.object) == object }
+    }
 
     /// Gives a camera another ID; hooks that report it do so under that one.
     mutating func rename(_ id: String, to camera: StoredCamera) {
@@ -70,12 +87,13 @@ struct StoreContent: Codable, Equatable, Sendable {
     /// As the configuration's reader takes it.
     var parts: [StoredPart] {
         cameras.map { StoredPart(object: "camera.\($0.id)", settings: $0.allSettings) }
-            + objects.map { object in
-                StoredPart(
-                    object: NamedObject(rawValue: object.kind) == nil
-                        ? Self.table(ofKind: object.kind) : "\(object.kind).\(object.name)",
-                    settings: object.settings)
-            }
+            + objects.map { StoredPart(object: Self.part($0.kind, $0.name), settings: $0.settings) }
+            + unread.map { StoredPart(object: $0.object, settings: [:], fault: $0.fault) }
+    }
+
+    /// What the configuration calls an object of the store.
+    private static func part(_ kind: String, _ name: String) -> String {
+        NamedObject(rawValue: kind) == nil ? table(ofKind: kind) : "\(kind).\(name)"
     }
 
     /// The store's names have hyphens where the TOML has underscores.
@@ -85,5 +103,43 @@ struct StoreContent: Codable, Equatable, Sendable {
 
     static func kind(ofTable table: String) -> String {
         table.split(separator: "_").joined(separator: "-")
+    }
+}
+
+extension StoreContent {
+    private enum CodingKeys: String, CodingKey { case cameras, objects }
+
+    init(from decoder: any Decoder) throws {
+        let fields = try decoder.container(keyedBy: CodingKeys.self)
+        for element in try fields.decode([StoredElement<StoredCamera>].self, forKey: .cameras) {
+            if let camera = element.value {
+                cameras.append(camera)
+            } else {
+                let id = element.content.fields?["id"]?.text ?? ""
+                unread.append(UnreadObject(object: "camera.\(id)", fault: element.fault, content: element.content))
+            }
+        }
+        for element in try fields.decode([StoredElement<StoredObject>].self, forKey: .objects) {
+            if let object = element.value {
+                objects.append(object)
+            } else {
+                let (kind, name) = (element.content.fields?["kind"]?.text, element.content.fields?["name"]?.text)
+                unread.append(
+                    UnreadObject(
+                        object: Self.part(kind ?? "object", name ?? ""), fault: element.fault, content: element.content)
+                )
+            }
+        }
+    }
+
+    /// What could not be read stands where it stood.
+    func encode(to encoder: any Encoder) throws {
+        var fields = encoder.container(keyedBy: CodingKeys.self)
+        var list = fields.nestedUnkeyedContainer(forKey: .cameras)
+        for camera in cameras { try list.encode(camera) }
+        for other in unread where other.isCamera { try list.encode(other.content) }
+        list = fields.nestedUnkeyedContainer(forKey: .objects)
+        for object in objects { try list.encode(object) }
+        for other in unread where !other.isCamera { try list.encode(other.content) }
     }
 }

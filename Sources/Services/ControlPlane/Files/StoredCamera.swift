@@ -58,8 +58,11 @@ extension StoredCamera {
     }
 }
 
-extension StoredCamera {
-    private enum CodingKeys: String, CodingKey {
+extension StoredCamera: StoredFields {
+    static let fields = Set(CodingKeys.allCases.map(\.rawValue))
+    static let formerFields: Set<String> = [RecordKeys.camera.rawValue]
+
+    private enum CodingKeys: String, CodingKey, CaseIterable {
         case id, uuid, name, source, user, isActive, gridPosition, added, settings, changed
     }
 

@@ -11,8 +11,11 @@ struct StoredObject: Codable, Equatable, Sendable {
     var changed = 0
 }
 
-extension StoredObject {
-    private enum CodingKeys: String, CodingKey { case kind, name, settings, changed }
+extension StoredObject: StoredFields {
+    static let fields = Set(CodingKeys.allCases.map(\.rawValue))
+    static let formerFields: Set<String> = [FormerKeys.json.rawValue]
+
+    private enum CodingKeys: String, CodingKey, CaseIterable { case kind, name, settings, changed }
 
     /// Until `watchbox.generation/2` the settings were a string.
     private enum FormerKeys: String, CodingKey { case json }

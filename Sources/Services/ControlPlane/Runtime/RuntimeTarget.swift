@@ -143,6 +143,14 @@ struct RuntimeTarget: Equatable {
             reboot: settings.health.reboot, metricsListen: settings.health.metricsListen, relays: relays, kas: kas,
             cameras: settings.cameras.sorted { $0.key < $1.key }.compactMap { id, camera in
                 cameras[id]?.runs == true ? HealthServiceSettings.Camera(id: id, relay: camera.relay) : nil
-            }, configurationProblem: problem)
+            }, configurationProblem: problem, quarantine: Self.quarantine(settings))
+    }
+
+    /// The first three, so that the line stays one.
+    private static func quarantine(_ settings: BoxSettings) -> String? {
+        let all = settings.quarantined.values.sorted { $0.object < $1.object }
+        guard !all.isEmpty else { return nil }
+        let more = all.count > 3 ? "; and \(all.count - 3) more" : ""
+        return "quarantined: " + all.prefix(3).map { "\($0.object), \($0.reason)" }.joined(separator: "; ") + more
     }
 }

@@ -1,4 +1,6 @@
-"""Files that are wrong, changes that are not confirmed, and what each change may restart."""
+"""Files that are wrong, changes that are not confirmed, what each change may restart, and a store that another version wrote."""
+import json
+
 from boxed.checks import Not, poll
 from boxed.stage import PATTERN, live, moves, opens, publishing_box, restarted, unit, whole
 
@@ -13,6 +15,7 @@ def run(box, checks, _seed):
     settings(box, checks)
     impossible(box, checks)
     unreadable(box, checks)
+    quarantined(box, checks)
     renamed(box, checks)
     removed(box, checks)
     whole(box, checks)
@@ -239,6 +242,49 @@ def unreadable(box, checks):
     _change_mode(secrets, 0o700)
     checks.until("it can be read again", lambda: box.ask("/api/v1/status").get("configurationProblem") is None)
     checks.same("that restarted nothing", _invocations(box), names)
+
+
+def quarantined(box, checks):
+    """A camera of the store that this version refuses, as after an update: the others run, and it is as it was for a version that takes it."""
+    box.write("/root/password", "kept all the while\n", mode=0o600)
+    done = box.ctl("camera", "password", "back", "--file", "/root/password")
+    checks.expect("camera back has a password", done.ok, done)
+    box.run("systemctl", "stop", "watchbox.target", "watchbox-control.service", "watchbox-control.socket")
+    for file in box.path("/var/lib/watchbox/generations").glob("[0-9]*.json"):
+        generation = json.loads(file.read_text())
+        for camera in generation["store"]["cameras"]:
+            if camera["id"] == "back":
+                camera["settings"]["bitrate"] = generation["settings"]["objects"]["camera.back"]["bitrate"] = 7
+        file.write_text(json.dumps(generation))
+    done = box.run("systemctl", "start", "watchbox-control.socket", "watchbox.target")
+    checks.expect("the box starts", done.ok, done)
+    for camera in ("front", "side"):
+        checks.until(f"{camera} is live", lambda: live(box, camera))
+    checks.until("front sends", moves(box, "front"))
+    checks.same("back's unit does not run", box.property(unit("back"), "ActiveState"), "inactive")
+    checks.same("and has no settings to run with", box.path("/run/watchbox/service/camera-back.json").exists(), False)
+    status = box.ctl("status")
+    checks.expect("status ends with 3, names it, why, and the command", status.status == 3 and all(
+        word in status.out for word in ("camera.back", "WB-1004", "bitrate", "watchboxctl camera edit back")), status)
+    checks.until("health names it", lambda: "camera.back" in box.check("configuration")["evidence"]
+                 or Not(box.check("configuration")))
+    for words in (("config", "validate"), ("doctor",)):
+        done = box.ctl(*words)
+        checks.expect(f"{' '.join(words)} names it", "camera.back.bitrate" in done.out + done.err, done)
+    done = box.ctl("config", "show")
+    checks.expect("config show says what it lacks", "# Quarantined, and not in here: camera.back" in done.out
+                  and "[camera.back]" not in done.out, done)
+    done = box.ctl("camera", "add", "back", *PATTERN)
+    checks.expect("its name is not given away: status 9", done.status == 9 and "quarantined" in done.err, done)
+    done = box.ctl("config", "set", "camera.back.name", "Other")
+    checks.expect("one setting of what is not known is not set", not done.ok and "quarantined" in done.err, done)
+    done = box.ctl("camera", "edit", "front", "--name", "Front, still editable")
+    checks.expect("other cameras can be changed", done.ok, done)
+    done = box.ctl("camera", "edit", "back", "--bitrate", "300000")
+    checks.expect("camera edit corrects it", done.ok, done)
+    checks.until("it is live", lambda: live(box, "back"))
+    checks.expect("with its password", box.camera_document("back")["hasPassword"], "it has none")
+    checks.until("health is content", lambda: box.check("configuration")["state"] == "ok" or Not(box.check("configuration")))
 
 
 def renamed(box, checks):
