@@ -29,9 +29,9 @@ struct BoxBackup: Codable, Equatable {
     /// The box had a device key, with which it signed what it registers at its KAS.
     var signs: Bool
 
-    /// A secret that is not in the backup.
+    /// A secret or an object that is not in the backup.
     struct Missing: Codable, Equatable {
-        /// `camera.front.password`
+        /// `camera.front.password`, `camera.yard`
         var key: String
         var why: String
         /// It is there, and cannot be read.
@@ -50,7 +50,10 @@ struct BoxBackup: Codable, Equatable {
         let device = try await client.get(DeviceKeyDocument.self, APIPath.device(), or: what)
         let settings = try settings(document.toml, what: what)
         var secrets: [String: String] = [:]
-        var missing: [Missing] = []
+        // A newer version may take it still, on this box alone.
+        var missing = (document.quarantined ?? []).map { refused in
+            Missing(key: refused.object, why: "it is quarantined: \(refused.reason)", isLost: true)
+        }
         for named in settings.namedSecrets {
             let key = named.place.key
             do throws(CredentialError) {
