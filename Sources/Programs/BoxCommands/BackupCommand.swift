@@ -2,6 +2,7 @@ import ArgumentParser
 import BoxConfiguration
 import BoxView
 import Console
+import ControlClient
 import CredentialStore
 import Platform
 
@@ -36,7 +37,9 @@ struct BackupCommand: AsyncParsableCommand {
 
     @OptionGroup var output: OutputOptions
 
-    func run() async throws {
+    func run() async throws { try await run(output.client) }
+
+    func run(_ client: ControlClient) async throws {
         // The secrets are read on this machine.
         try output.box.requireThisMachine()
         let hint = "name another file, or replace it with --force"
@@ -47,7 +50,7 @@ struct BackupCommand: AsyncParsableCommand {
             throw CommandFailure(error, what: what)
         }
         let (backup, missing) = try await BoxBackup.make(
-            output.client, secrets: stored, version: Version.current, now: Clocks.wallSeconds)
+            client, secrets: stored, version: Version.current, now: Clocks.wallSeconds)
         // Asked for last: nobody types it for nothing.
         let passphrase = try BackupPassphrase.new(file: passphraseFile)
         let bytes = try backup.sealed(passphrase: passphrase)

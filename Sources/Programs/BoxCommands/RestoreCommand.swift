@@ -1,6 +1,7 @@
 import ArgumentParser
 import BoxView
 import Console
+import ControlClient
 import Cryptography
 import Glibc
 
@@ -36,9 +37,11 @@ struct RestoreCommand: AsyncParsableCommand {
 
     @OptionGroup var output: OutputOptions
 
-    func run() async throws {
+    func run() async throws { try await run(output.client) }
+
+    func run(_ client: ControlClient) async throws {
         // First of all: no passphrase is typed for a box that does not answer.
-        let restore = try await BoxRestore(output.client)
+        let restore = try await BoxRestore(client)
         let bytes = try BackupFile.read(file, .box)
         let passphrase = try BackupPassphrase.known(file: passphraseFile)
         let backup = try BoxBackup(sealed: bytes, passphrase: passphrase, what: BoxRestore.unchanged)

@@ -102,17 +102,17 @@ struct BackupTests {
             let words = ["--passphrase-file", "\(old.directory)/passphrase", "--quiet"]
             try await BackupCommand.parse(
                 [file, "--state", "\(old.directory)/state", "--socket", old.socket] + words
-            ).run()
+            ).run(old.client)
             #expect(old.mode("box.backup") == 0o600)
             let bytes = try #require(old.bytes("box.backup"))
             for secret in ["s3cret", "Porch", "relay"] { #expect(bytes.range(of: Data(secret.utf8)) == nil) }
             try await AdoptionStage.run { new in
                 let before = try await new.client.text(APIPath.configuration("export"))
-                try await RestoreCommand.parse([file, "--dry-run", "--socket", new.socket] + words).run()
+                try await RestoreCommand.parse([file, "--dry-run", "--socket", new.socket] + words).run(new.client)
                 #expect(try await new.client.text(APIPath.configuration("export")) == before)
                 #expect(try await Self.opened(new) == [:])
 
-                try await RestoreCommand.parse([file, "--socket", new.socket] + words).run()
+                try await RestoreCommand.parse([file, "--socket", new.socket] + words).run(new.client)
                 #expect(try await new.client.text(APIPath.configuration("export")) == Self.configuration)
                 #expect(try await Self.opened(new) == Self.secrets)
                 // Under the key of the new board.
@@ -125,7 +125,7 @@ struct BackupTests {
                 let again = try await BoxRestore(new.client).plan(backup)
                 #expect(again.report.changes == [])
                 #expect(again.report.replaced == Self.secrets.keys.sorted())
-                try await RestoreCommand.parse([file, "--replace", "--socket", new.socket] + words).run()
+                try await RestoreCommand.parse([file, "--replace", "--socket", new.socket] + words).run(new.client)
                 #expect(try await Self.opened(new) == Self.secrets)
             }
         }
@@ -139,14 +139,14 @@ struct BackupTests {
                 "\(stage.directory)/box.backup", "--state", "\(stage.directory)/state", "--socket", stage.socket,
                 "--passphrase-file", "\(stage.directory)/passphrase", "--quiet",
             ]
-            await #expect(throws: CommandFailure.self) { try await BackupCommand.parse(words).run() }
+            await #expect(throws: CommandFailure.self) { try await BackupCommand.parse(words).run(stage.client) }
             #expect(stage.text("box.backup") == "mine")
-            try await BackupCommand.parse(words + ["--force"]).run()
+            try await BackupCommand.parse(words + ["--force"]).run(stage.client)
             #expect(stage.bytes("box.backup")?.starts(with: Data("WBBOXBAK".utf8)) == true)
             #expect(stage.mode("box.backup") == 0o600)
             try stage.write("too short", to: "passphrase")
             let error = await #expect(throws: CommandFailure.self) {
-                try await BackupCommand.parse(words + ["--force"]).run()
+                try await BackupCommand.parse(words + ["--force"]).run(stage.client)
             }
             #expect(error?.why.contains("fewer than 10 bytes") == true)
             #expect(error?.status == .usage)

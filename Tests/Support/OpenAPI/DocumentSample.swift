@@ -235,14 +235,13 @@ struct DocumentSample: Sendable {
 
     private static var quarantined: QuarantinedObject {
         QuarantinedObject(
-            object: "camera.yard", origin: "store",
+            object: "camera.yard", origin: "conf.d/20-yard.toml:2",
             issues: [
                 ConfigurationIssue(
-                    code: .invalidValue, key: "camera.yard.bitrate", reason: "is not within 50000 and 100000000",
-                    hint: "Use 50000 to 100000000")
+                    code: .invalidValue, file: "conf.d/20-yard.toml", line: 4, column: 1, key: "camera.yard.bitrate",
+                    reason: "is not within 50000 and 100000000", hint: "Use 50000 to 100000000")
             ],
-            hint: "Remove it with `watchboxctl config discard camera.yard`, or correct it: watchboxctl camera edit yard"
-        )
+            hint: "Correct it in conf.d/20-yard.toml, then run: watchboxctl config apply")
     }
 
     private static var change: ConfigurationChange {
