@@ -58,7 +58,8 @@ public struct AdmittedSettings: Decodable, Sendable {
             StoredPart(
                 object: object, settings: part.settings, fault: part.isReadable ? nil : "a value is no setting's")
         }
-        let (settings, issues) = ConfigurationReader.admit(files: [], stored: parts)
+        // Without what was quarantined when it was written: that is another's fault, and not looked for here.
+        let (settings, issues) = ConfigurationReader.admit(files: [], stored: parts, isPart: true)
         guard var settings else {
             let reasons = issues.filter { !$0.isWarning }.prefix(3).map(\.description)
             throw DecodingError.dataCorruptedError(

@@ -11,11 +11,13 @@ public enum ConfigurationReader {
     /// Merges files and store, and checks everything. What a file defines wins over the store, object by object; a
     /// warning names which stored object is hidden.
     ///
+    /// - Parameter isPart: it is not all of a configuration: what an object needs, such as a camera's relay, may be elsewhere.
     /// - Returns: the settings, nil when some issue is not a warning; and all issues at once, files first, by line.
     public static func read(
-        files: [SourceFile], stored: [StoredPart] = []
+        files: [SourceFile], stored: [StoredPart] = [], isPart: Bool = false
     ) -> (settings: BoxSettings?, issues: [ConfigurationIssue]) {
         var reading = Reading(files: files, stored: stored)
+        reading.isPart = isPart
         return reading.finish()
     }
 
@@ -24,12 +26,14 @@ public enum ConfigurationReader {
     ///
     /// What a file refuses it still defines: a stored object of that name stays hidden.
     ///
+    /// - Parameter isPart: as in `read`.
     /// - Returns: nil and why when something is wrong that is no object's, such as a file that is not TOML; else the
     ///   settings and the warnings.
     public static func admit(
-        files: [SourceFile], stored: [StoredPart] = []
+        files: [SourceFile], stored: [StoredPart] = [], isPart: Bool = false
     ) -> (settings: BoxSettings?, issues: [ConfigurationIssue]) {
         var reading = Reading(files: files, stored: stored)
+        reading.isPart = isPart
         return reading.admit()
     }
 }
@@ -105,6 +109,8 @@ struct Reading {
         var issue: ConfigurationIssue
     }
 
+    /// What an object needs may be elsewhere.
+    var isPart = false
     var found: [Fault] = []
     var candidates: [String: Candidate] = [:]
     /// Where objects were found, whether they can be used or not.

@@ -133,7 +133,7 @@ extension Reading {
 
     private mutating func checkPulls(_ settings: BoxSettings) {
         // A limit that cannot be read is not the usual one: what ran with it goes on.
-        guard settings.quarantined["box"] == nil else { return }
+        guard settings.quarantined["box"] == nil, !isPart else { return }
         let pulled = settings.cameras.filter { $0.value.active && $0.value.isNetworkCamera }.keys.sorted()
         guard pulled.count > settings.pulls else { return }
         var place = Place()
@@ -150,7 +150,7 @@ extension Reading {
     private mutating func check(_ id: String, _ camera: CameraSettings, _ settings: BoxSettings) {
         guard let candidate = candidates["camera.\(id)"] else { return }
         // A relay that was misspelt is an error; the usual one may be defined later.
-        if settings.relays[camera.relay] == nil, camera.relay != CameraSettings().relay,
+        if !isPart, settings.relays[camera.relay] == nil, camera.relay != CameraSettings().relay,
             settings.quarantined["relay.\(camera.relay)"] == nil
         {
             let meant = NearestName.nearest(camera.relay, in: Array(settings.relays.keys))

@@ -82,7 +82,8 @@ extension BoxSettings {
     ///
     /// - Throws: what is wrong with it, when a newer WatchBox has written it.
     public init(exported text: String) throws(CodedError) {
-        let (settings, issues) = ConfigurationReader.read(files: [SourceFile(name: "config", text: text)], stored: [])
+        let (settings, issues) = ConfigurationReader.read(
+            files: [SourceFile(name: "config", text: text)], isPart: true)
         guard let settings else {
             let first = issues.first { !$0.isWarning }
             throw CodedError(first?.code ?? .invalidValue, "the box's configuration cannot be read", why: first?.reason)

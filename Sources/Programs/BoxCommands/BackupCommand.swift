@@ -58,8 +58,14 @@ struct BackupCommand: AsyncParsableCommand {
         guard try BoxBackup(sealed: bytes, passphrase: passphrase, what: what) == backup else {
             throw CommandFailure(what: what, why: "it does not read back to what it was", hint: "run it again")
         }
-        try BackupFile.write(bytes, to: file, replaces: force, hint: hint)
         let report = try BackupReport(file: file, backup, missing)
+        // The one that is there may have what this one lacks.
+        if force, !report.isWhole, let lost = missing.first(where: \.isLost), BackupFile.isThere(file) {
+            throw CommandFailure(
+                what: "\(file) was left as it was", why: "a new one would lack \(lost.key): \(lost.why)",
+                hint: "name another file, which is written all the same; or correct that first", status: .degraded)
+        }
+        try BackupFile.write(bytes, to: file, replaces: force, hint: hint)
         output.show(report, isWell: report.isWhole) { report.lines($0) }
         if !report.isWhole { throw ExitCode(ExitStatus.degraded.rawValue) }
     }

@@ -78,35 +78,49 @@ enum BackupFile {
             what: "the backup cannot be read", why: why, hint: "check the file and its permissions", status: .usage)
     }
 
+    static func isThere(_ path: String) -> Bool { access(path, F_OK) == 0 }
+
     /// - Parameter hint: what to do about a file that is there.
     static func requireNone(_ path: String, hint: String) throws(CommandFailure) {
-        guard access(path, F_OK) != 0 else { throw existing(path, hint) }
+        guard !isThere(path) else { throw existing(path, hint) }
     }
 
     /// For its owner alone, and as a whole: after a power cut there is all of it, or nothing of use.
     ///
+    /// The directory is looked up once: root may write into one that is somebody else's, who could put another in its place.
+    ///
     /// - Parameters:
-    ///   - replaces: a file that is there; otherwise nothing is overwritten.
+    ///   - replaces: a plain file that is there; otherwise nothing is overwritten.
     ///   - hint: what to do about a file that is there.
     static func write(
         _ bytes: [UInt8], to path: String, replaces: Bool = false, hint: String
     ) throws(CommandFailure) {
-        func unwritable(_ failure: FileFailure) -> CommandFailure {
+        func unwritable(_ why: String) -> CommandFailure {
             CommandFailure(
-                what: "the backup cannot be written", why: "\(path): \(failure.reason)", hint: "name another file",
+                what: "the backup cannot be written", why: "\(path): \(why)", hint: "name another file",
                 status: .failed)
+        }
+        let slash = path.lastIndex(of: "/")
+        let name = slash.map { String(path[path.index(after: $0)...]) } ?? path
+        let parent = slash.map { String(path[...$0]) } ?? "./"
+        let directory = open(parent, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard directory >= 0 else { throw unwritable(SystemMessage.text(errno)) }
+        defer { close(directory) }
+        var status = stat()
+        if replaces, fstatat(directory, name, &status, AT_SYMLINK_NOFOLLOW) == 0, status.st_mode & S_IFMT != S_IFREG {
+            throw unwritable("it is no plain file")
         }
         if !replaces {
             // The name is taken first: whoever else makes such a file meanwhile keeps theirs.
-            do throws(FileFailure) { try NewFile.write([], to: path) } catch {
-                throw error.isThere ? existing(path, hint) : unwritable(error)
+            do throws(FileFailure) { try NewFile.write([], to: name, in: directory, path: path) } catch {
+                throw error.isThere ? existing(path, hint) : unwritable(error.reason)
             }
         }
         do throws(FileFailure) {
-            try DurableFile.replace(path, with: bytes, through: ".\(path.split(separator: "/").last ?? "").new")
+            try DurableFile.replace(name, in: directory, path: parent, with: bytes, through: ".\(name).new")
         } catch {
-            if !replaces { unlink(path) }
-            throw unwritable(error)
+            if !replaces { unlinkat(directory, name, 0) }
+            throw unwritable(error.reason)
         }
     }
 

@@ -49,6 +49,7 @@ struct BoxBackup: Codable, Equatable {
         let document = try await client.get(ConfigurationDocument.self, APIPath.configuration(), or: what)
         let device = try await client.get(DeviceKeyDocument.self, APIPath.device(), or: what)
         let settings = try settings(document.toml, what: what)
+        let held = try await Self.heldSecrets(client, what: what)
         var secrets: [String: String] = [:]
         // A newer version may take it still, on this box alone.
         var missing = (document.quarantined ?? []).map { refused in
@@ -58,7 +59,11 @@ struct BoxBackup: Codable, Equatable {
             let key = named.place.key
             do throws(CredentialError) {
                 guard var bytes = try await stored.read(name: named.name, scope: named.scope) else {
-                    if named.isNeeded { missing.append(Missing(key: key, why: "none is stored", isLost: false)) }
+                    if held.contains(key) {
+                        missing.append(Missing(key: key, why: "the box has it, and it is not in --state", isLost: true))
+                    } else if named.isNeeded {
+                        missing.append(Missing(key: key, why: "none is stored", isLost: false))
+                    }
                     continue
                 }
                 defer { Self.wipe(&bytes) }
@@ -78,6 +83,26 @@ struct BoxBackup: Codable, Equatable {
             name: settings.name, version: version, time: now, configuration: document.toml, secrets: secrets,
             signs: device.publicKey != nil)
         return (backup, missing)
+    }
+
+    /// Keys of the secrets that a box says it has.
+    static func heldSecrets(_ client: ControlClient, what: String) async throws -> Set<String> {
+        var keys: Set<String> = []
+        func add(_ place: ObjectSecret.Place, _ isStored: Bool) {
+            if isStored { keys.insert(place.key) }
+        }
+        for relay in try await client.get(RelayListDocument.self, APIPath.relays(), or: what).relays {
+            add(.relay(relay.name), relay.hasSecret)
+        }
+        for hook in try await client.get(HookListDocument.self, APIPath.hooks(), or: what).hooks {
+            add(.hook(hook.name), hook.hasSecret)
+            add(.hookToken(hook.name), hook.hasToken)
+        }
+        add(.keyAccessToken, try await client.get(KeyAccessDocument.self, APIPath.keyAccess(), or: what).hasToken)
+        for camera in try await client.get(CameraListDocument.self, APIPath.cameras(), or: what).cameras {
+            add(.camera(camera.id), camera.hasPassword)
+        }
+        return keys
     }
 
     func sealed(passphrase: String) throws -> [UInt8] {
@@ -104,7 +129,7 @@ struct BoxBackup: Codable, Equatable {
             throw CommandFailure(fault, what: what)
         } catch {
             throw CommandFailure(
-                what: what, why: "\(error)", hint: "it takes 128 MiB of memory; run it where these are free")
+                what: what, why: "\(error)", hint: "it takes up to 256 MiB of memory; run it where these are free")
         }
         self = try Self.content(archive, what: what)
     }
@@ -143,7 +168,8 @@ struct BoxBackup: Codable, Equatable {
 
     /// The objects of a configuration as `config export` writes it.
     static func settings(_ toml: String, what: String) throws(CommandFailure) -> BoxSettings {
-        let (settings, issues) = ConfigurationReader.read(files: [SourceFile(name: "configuration", text: toml)])
+        let (settings, issues) = ConfigurationReader.read(
+            files: [SourceFile(name: "configuration", text: toml)], isPart: true)
         if let settings { return settings }
         let first = issues.first { !$0.isWarning }.map { "\($0.key) \($0.reason)" } ?? "it cannot be read"
         throw CommandFailure(

@@ -25,7 +25,10 @@ struct BoxRestore {
     struct Plan {
         /// Of the generation that the plan was made for; nil: no object has to be taken.
         var request: ImportRequest?
+        /// In the order in which they are stored.
         var secrets: [ObjectSecret]
+        /// Cameras whose address becomes another one: what this box logs in with at the old one is not shown to the new one.
+        var forgotten: [String] = []
         var report: RestoreReport
     }
 
@@ -37,7 +40,7 @@ struct BoxRestore {
         report.notes = backup.notes(settings)
         var parts: [StoredPart] = []
         for part in settings.storedParts() {
-            guard let origin = target.origins[part.object], origin != "store" else {
+            guard let origin = target.origins[part.object] ?? quarantined[part.object]?.origin, origin != "store" else {
                 parts.append(part)
                 continue
             }
@@ -49,15 +52,28 @@ struct BoxRestore {
         try takeSecrets(of: backup, settings, &plan)
         // Those of the same name that somebody has set on this box.
         plan.report.replaced =
-            plan.report.changes.filter { $0.kind == .changed && target.origins[$0.object] != nil }.map(\.object)
-        let stored = plan.secrets.isEmpty ? [] : try await storedSecrets()
-        plan.report.replaced += plan.report.secrets.filter { stored.contains($0.key) }.map(\.key)
+            plan.report.changes.filter {
+                $0.kind == .changed && target.origins[$0.object] != nil || quarantined[$0.object] != nil
+            }.map(\.object)
+        let stored = try await BoxBackup.heldSecrets(client, what: Self.unchanged)
+        plan.forgotten = settings.cameras.keys.sorted().filter { id in
+            stored.contains(ObjectSecret.Place.camera(id).key) && target.origins["camera.\(id)"] == "store"
+                && present.cameras[id]?.source != settings.cameras[id]?.source
+        }
+        let others = plan.forgotten.map { ObjectSecret.Place.camera($0).key }
+        let secrets = plan.report.secrets.map(\.key).filter(stored.contains)
+        plan.report.replaced += secrets + others.filter { !secrets.contains($0) }
         return plan
+    }
+
+    /// What the box has quarantined: a restore takes its place, where no file sets it.
+    private var quarantined: [String: QuarantinedObject] {
+        Dictionary((target.quarantined ?? []).map { ($0.object, $0) }) { first, _ in first }
     }
 
     private func take(_ parts: [StoredPart], _ plan: inout Plan) async throws {
         guard !parts.isEmpty else { return }
-        let (settings, issues) = ConfigurationReader.read(files: [], stored: parts)
+        let (settings, issues) = ConfigurationReader.read(files: [], stored: parts, isPart: true)
         guard let settings else {
             let first = issues.first { !$0.isWarning }.map { "\($0.key) \($0.reason)" } ?? "it cannot be read"
             throw CommandFailure(
@@ -87,37 +103,26 @@ struct BoxRestore {
             }
             // Such an object cannot be given one: only its file can name it.
             if let origin = kept[place.object], !presentSecrets.contains(place) {
-                plan.report.left.append(.init(key: key, why: "\(place.object) is set in \(origin), which names none"))
+                let why = quarantined[place.object] == nil ? "names none" : "is to be corrected first"
+                plan.report.left.append(.init(key: key, why: "\(place.object) is set in \(origin), which \(why)"))
                 continue
             }
             plan.secrets.append(ObjectSecret(place, value))
             plan.report.secrets.append(.init(key: key, restarts: present.cameras(using: place)))
         }
-    }
-
-    /// Keys of those that the box has a secret for.
-    private func storedSecrets() async throws -> Set<String> {
-        var keys: Set<String> = []
-        func add(_ place: ObjectSecret.Place, _ isStored: Bool) {
-            if isStored { keys.insert(place.key) }
-        }
-        let what = Self.unchanged
-        for relay in try await client.get(RelayListDocument.self, APIPath.relays(), or: what).relays {
-            add(.relay(relay.name), relay.hasSecret)
-        }
-        for hook in try await client.get(HookListDocument.self, APIPath.hooks(), or: what).hooks {
-            add(.hook(hook.name), hook.hasSecret)
-            add(.hookToken(hook.name), hook.hasToken)
-        }
-        add(.keyAccessToken, try await client.get(KeyAccessDocument.self, APIPath.keyAccess(), or: what).hasToken)
-        for camera in try await client.get(CameraListDocument.self, APIPath.cameras(), or: what).cameras {
-            add(.camera(camera.id), camera.hasPassword)
-        }
-        return keys
+        // First what all cameras need; the rest as it stood.
+        plan.secrets = plan.secrets.filter { $0.place.isShared } + plan.secrets.filter { !$0.place.isShared }
     }
 
     /// - Throws: `CommandFailure`; what was done before stays, and it can be begun again.
     func perform(_ plan: Plan) async throws {
+        if let request = plan.request, !plan.forgotten.isEmpty {
+            // Of nothing that was shown before.
+            _ = try await ConfigurationText.take(request, isDryRun: true, client, what: Self.unchanged)
+        }
+        for id in plan.forgotten {
+            try await client.send(.delete, APIPath.cameras(id, "password"), or: Self.unchanged)
+        }
         if let request = plan.request {
             _ = try await ConfigurationText.take(request, isDryRun: false, client, what: Self.unchanged)
         }
@@ -136,6 +141,14 @@ struct BoxRestore {
 }
 
 extension ObjectSecret.Place {
+    /// More than one camera uses it.
+    fileprivate var isShared: Bool {
+        switch self {
+        case .relay, .keyAccessToken: true
+        case .hook, .hookToken, .camera: false
+        }
+    }
+
     /// Where control takes it.
     var apiPath: String {
         switch self {

@@ -26,15 +26,26 @@ public struct StoredSecrets: Sendable {
     public func read(name: String, scope: String) async throws(CredentialError) -> [UInt8]? {
         let credential = try CredentialName(name, scope: scope)
         // As `CredentialStore` has it: where there are both, the encrypted one is the newer.
-        if let directory = try state.existing(CredentialStore.encryptedName)?.existing(scope),
+        if let secret = try await encrypted(credential, name: name, scope: scope) { return secret }
+        if let secret = try sealed(credential, name: name, scope: scope) { return secret }
+        // It may have gone from the one to the other meanwhile.
+        return try await encrypted(credential, name: name, scope: scope)
+    }
+
+    private func encrypted(
+        _ credential: CredentialName, name: String, scope: String
+    ) async throws(CredentialError) -> [UInt8]? {
+        guard let directory = try state.existing(CredentialStore.encryptedName)?.existing(scope),
             let blob = try directory.read(name, limit: CredentialStore.encryptedLimit)
-        {
-            do {
-                return try await encryption.decrypt(blob, name: credential.credential)
-            } catch {
-                throw .decryption(path: "\(directory.path)/\(name)", error)
-            }
+        else { return nil }
+        do {
+            return try await encryption.decrypt(blob, name: credential.credential)
+        } catch {
+            throw .decryption(path: "\(directory.path)/\(name)", error)
         }
+    }
+
+    private func sealed(_ credential: CredentialName, name: String, scope: String) throws(CredentialError) -> [UInt8]? {
         guard let directory = try state.existing(CredentialStore.sealedName)?.existing(scope),
             let sealed = try directory.read(name, limit: DeviceKey.sealedLimit)
         else { return nil }

@@ -75,6 +75,9 @@ public struct PassphraseArchive: Equatable, Sendable {
     /// Bytes.
     public static let minPassphraseLength = 10
 
+    /// Bytes that key derivation may take: a file that somebody has made asks for no more. Ours takes half of it.
+    private static let memoryLimit = 256 << 20
+
     private static let version: UInt8 = 1
     private static let fileLimit = 4096
     private static let saltCount = 16
@@ -100,7 +103,9 @@ public struct PassphraseArchive: Equatable, Sendable {
         let header = Array(bytes[..<Self.headerCount])
         guard header[8] == Self.version else { throw Fault.unknownVersion(header[8]) }
         let cost = Cost(logN: header[9], r: header[10], p: header[11])
-        guard (10...20).contains(cost.logN), (1...16).contains(cost.r), (1...4).contains(cost.p) else {
+        guard (10...20).contains(cost.logN), (1...16).contains(cost.r), (1...4).contains(cost.p),
+            (128 * Int(cost.r)) << Int(cost.logN) <= Self.memoryLimit
+        else {
             throw Fault.unreasonableParameters
         }
         var key = try Self.key(passphrase, Array(header[12..<28]), cost)

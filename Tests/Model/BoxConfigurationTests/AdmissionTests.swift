@@ -1,4 +1,5 @@
 import ErrorCatalog
+import FoundationEssentials
 import Settings
 import Testing
 
@@ -38,6 +39,23 @@ struct AdmissionTests {
         // What is left is valid as a whole.
         let (again, _) = ConfigurationReader.read(files: [], stored: found.storedParts())
         #expect(again == found || !refused.isDisjoint(with: ["relay.spare", "box"]), sourceLocation: sourceLocation)
+    }
+
+    @Test func `what needs a quarantined object is read back as it was`() throws {
+        let text = """
+            relay.studio = { url = "moon" }
+            camera.a = { source = "test:", relay = "studio" }
+
+            """
+        let found = try #require(Self.admit(text).settings)
+        #expect(Set(found.quarantined.keys) == ["relay.studio"])
+        #expect(found.cameras["a"]?.relay == "studio")
+        // A generation, and what the API gives out.
+        let decoded = try JSONDecoder().decode(AdmittedSettings.self, from: JSONEncoder().encode(found)).settings
+        #expect(decoded == found && decoded.quarantined.isEmpty)
+        #expect(try BoxSettings(exported: found.toml()) == found)
+        // A person's change is read more strictly.
+        #expect(ConfigurationReader.read(files: [SourceFile(name: "a.toml", text: found.toml())]).settings == nil)
     }
 
     @Test func `one by one, each for what is wrong with itself`() throws {

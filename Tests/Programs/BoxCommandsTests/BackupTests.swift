@@ -202,6 +202,75 @@ struct BackupTests {
         }
     }
 
+    @Test func `what another object needs may be in a file of the new box, and a file's own fault stays its own`()
+        async throws
+    {
+        var backup = try await Self.made()
+        backup.configuration = Self.configuration.replacing(
+            "user = \"viewer\"", with: "user = \"viewer\"\nrelay = \"studio\"")
+        let changed = backup
+        let file = """
+            relay.studio = { url = "rtmp://127.0.0.1:1935/live" }
+            hook.phone = { url = "https://hook.example.net/", kind = "moon" }
+
+            """
+        try await AdoptionStage.run(configuration: file) { stage in
+            let restore = try await BoxRestore(stage.client)
+            let plan = try await restore.plan(changed)
+            #expect(plan.report.kept == [.init(object: "hook.phone", origin: "watchbox.toml:2", isSame: false)])
+            #expect(plan.report.left.map(\.key) == ["hook.phone.secret_url", "hook.phone.token"])
+            #expect(plan.report.left.allSatisfy { $0.why.contains("corrected first") })
+            try await restore.perform(plan)
+            #expect(try await stage.client.text(APIPath.configuration("export")).contains("relay = \"studio\""))
+            // And it is backed up as it is: what is refused is named.
+            let again = try await Self.backup(stage)
+            #expect(again.missing.map(\.key) == ["hook.phone"])
+            #expect(again.backup.secrets["camera.front.password"] == Self.secrets["camera.front.password"])
+        }
+    }
+
+    @Test func `a password is not shown to the camera of another address`() async throws {
+        var backup = try await Self.made()
+        backup.secrets["camera.front.password"] = nil
+        let without = backup
+        try await AdoptionStage.run { stage in
+            let toml = "camera.front = { source = \"rtsp://192.168.1.99/other\", user = \"viewer\" }"
+            let _: ConfigurationDiff = try await stage.client.send(
+                .post, APIPath.configuration("import"), body: ImportRequest(toml: toml), as: ConfigurationDiff.self)
+            try await Self.set("camera.front.password", "other", stage)
+            let restore = try await BoxRestore(stage.client)
+            let plan = try await restore.plan(without)
+            #expect(plan.report.replaced.sorted() == ["camera.front", "camera.front.password"])
+            try await restore.perform(plan)
+            #expect(try await Self.opened(stage)["camera.front.password"] == nil)
+        }
+    }
+
+    @Test func `a backup that lacks something takes no other one's place`() async throws {
+        try await AdoptionStage.run { stage in
+            try await Self.setUp(stage)
+            try stage.write("\(Self.passphrase)\n", to: "passphrase")
+            let words = [
+                "\(stage.directory)/box.backup", "--passphrase-file", "\(stage.directory)/passphrase", "--quiet",
+            ]
+            let state = ["--state", "\(stage.directory)/state"]
+            try await BackupCommand.parse(words + state).run(stage.client)
+            let good = try #require(stage.bytes("box.backup"))
+            // Another directory than control's has no secret, and the box says that it has some.
+            let error = await #expect(throws: CommandFailure.self) {
+                try await BackupCommand.parse(words + ["--force", "--state", "\(stage.directory)/run"]).run(
+                    stage.client)
+            }
+            #expect(error?.what == "\(stage.directory)/box.backup was left as it was")
+            #expect(stage.bytes("box.backup") == good)
+            #expect(throws: CommandFailure.self) {
+                try BackupFile.write([1], to: "\(stage.directory)/state", replaces: true, hint: "h")
+            }
+            try await BackupCommand.parse(words + state + ["--force"]).run(stage.client)
+            #expect(stage.bytes("box.backup") != good)
+        }
+    }
+
     @Test func `what would be replaced is listed, and what the box has besides stays`() async throws {
         let backup = try await Self.made()
         try await AdoptionStage.run { stage in

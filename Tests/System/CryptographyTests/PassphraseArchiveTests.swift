@@ -66,6 +66,9 @@ struct PassphraseArchiveTests {
         var costly = good
         costly[9] = 40
         #expect(throws: PassphraseArchive.Fault.unreasonableParameters) { try open(costly, kind) }
+        // One that wants 2 GiB, each number within its bounds.
+        (costly[9], costly[10]) = (20, 16)
+        #expect(throws: PassphraseArchive.Fault.unreasonableParameters) { try open(costly, kind) }
         var newer = good
         newer[8] = 2
         #expect(throws: PassphraseArchive.Fault.unknownVersion(2)) { try open(newer, kind) }

@@ -85,7 +85,7 @@ public struct ConfigurationDocument: Codable, Equatable, Sendable {
     public var origins: [String: String]
     /// Files that were read, in order.
     public var files: [String]
-    /// What this version refuses and `toml` lacks, by name, at most 64. Nil: nothing.
+    /// What this version refuses and `toml` lacks, all of it, by name. Nil: nothing.
     public var quarantined: [QuarantinedObject]?
 
     public init(

@@ -179,7 +179,7 @@ extension ControlCore {
     }
 
     func configuration() -> ConfigurationDocument {
-        let quarantined = quarantined()
+        let quarantined = allQuarantined()
         // Whoever keeps this text is to know what it lacks.
         let lacking = quarantined.map { "# Quarantined, and not in here: \($0.object) (\($0.origin)) \($0.reason)\n" }
         return ConfigurationDocument(
@@ -192,7 +192,7 @@ extension ControlCore {
 
     func importing(_ request: ImportRequest, dryRun: Bool) throws -> ConfigurationDiff {
         let (imported, issues) = ConfigurationReader.read(
-            files: [SourceFile(name: "import", text: request.toml)], stored: [])
+            files: [SourceFile(name: "import", text: request.toml)], isPart: true)
         guard let imported else { throw CodedError(issues.filter { !$0.isWarning }) }
         try requireNothingPending()
         if let requested = request.ifGeneration, requested != current.number {

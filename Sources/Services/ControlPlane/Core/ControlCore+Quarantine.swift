@@ -10,8 +10,11 @@ extension ControlCore {
     private static let shownLimit = 64
 
     /// By name.
-    func quarantined() -> [QuarantinedObject] {
-        Array(current.settings.quarantined.values.sorted { $0.object < $1.object }.prefix(Self.shownLimit))
+    func quarantined() -> [QuarantinedObject] { Array(allQuarantined().prefix(Self.shownLimit)) }
+
+    /// The same, for who takes it for all of them.
+    func allQuarantined() -> [QuarantinedObject] {
+        current.settings.quarantined.values.sorted { $0.object < $1.object }
     }
 
     /// What there is to say to somebody who asks for one; nil: it is not quarantined.
