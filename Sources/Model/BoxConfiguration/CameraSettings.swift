@@ -17,7 +17,7 @@ public struct CameraSettings: Equatable, Sendable {
     /// What only a network camera has; without its URL, what `video` says, and its login.
     public var network = CameraConfiguration.Network(url: "")
     /// Name of a relay, which need not be there yet.
-    public var relay = "main"
+    public var relay = CameraSettings.defaultRelay
     /// Nil: the ID. `streamName(_:)` has it filled in.
     public var stream: String?
     public var active = true
@@ -33,6 +33,9 @@ public struct CameraSettings: Equatable, Sendable {
     public var user: String?
     /// Name of the secret of scope `camera-ID` that holds the camera's password; nil: `password`, of a network camera.
     public var secret: String?
+
+    /// Of a camera that names none.
+    public static let defaultRelay = "main"
 
     public func displayName(_ id: String) -> String { name ?? id }
 

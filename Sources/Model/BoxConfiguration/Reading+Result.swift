@@ -37,7 +37,10 @@ extension Reading {
 
     private func quarantined(by faults: [Fault], readable: Set<String>) -> [String: QuarantinedObject] {
         var quarantined: [String: QuarantinedObject] = [:]
-        for fault in faults {
+        // No command that changes one setting takes away one that it does not know.
+        let isUnknown = Set(faults.filter { $0.issue.code == .unknownKey }.flatMap(\.objects))
+        // Settings are found in no order.
+        for fault in Self.ordered(faults) {
             for object in fault.objects {
                 let place = places[object]
                 let (origin, file) = (place?.origin ?? fault.issue.place, place?.file ?? fault.issue.file)
@@ -45,7 +48,9 @@ extension Reading {
                     quarantined[object]
                     ?? QuarantinedObject(
                         object: object, origin: origin, issues: [],
-                        hint: Self.hint(object, file: file, isReadable: readable.contains(object)))
+                        hint: Self.hint(
+                            object, file: file, isReadable: readable.contains(object),
+                            isEdited: readable.contains(object) && !isUnknown.contains(object)))
                 guard entry.issues.count < QuarantinedObject.issueLimit else { continue }
                 entry.issues.append(fault.issue)
                 quarantined[object] = entry
@@ -55,26 +60,41 @@ extension Reading {
     }
 
     /// The command that corrects it comes last: it is what a screen shows as the next step.
-    private static func hint(_ object: String, file: String?, isReadable: Bool) -> String {
+    ///
+    /// - Parameters:
+    ///   - isReadable: what is stored of it can be read, so that it stays the same one when it is written anew.
+    ///   - isEdited: a command can change what is wrong with it.
+    private static func hint(_ object: String, file: String?, isReadable: Bool, isEdited: Bool) -> String {
         if let file { return "Correct it in \(file), then run: watchboxctl config apply" }
+        let remove = "Remove it with `watchboxctl config discard \(object)`, or "
         let parts = object.split(separator: ".", maxSplits: 1).map(String.init)
-        let correction =
-            switch parts.first {
-            case "camera"?, "relay"?, "hook"?:
-                isReadable && parts.count == 2 ? "watchboxctl \(parts[0]) edit \(parts[1])" : nil
-            case "kas"?: isReadable ? "watchboxctl kas set --url URL" : nil
-            default: nil as String?
-            }
-        return "Remove it with `watchboxctl config discard \(object)`, or correct it: "
-            + (correction ?? "watchboxctl config import FILE --replace")
+        switch parts.first {
+        case "camera"?, "relay"?, "hook"?:
+            guard isEdited, parts.count == 2 else { break }
+            return "\(remove)correct it: watchboxctl \(parts[0]) edit \(parts[1])"
+        case "kas"?:
+            guard isEdited else { break }
+            return "\(remove)correct it: watchboxctl kas set --url URL"
+        default: break
+        }
+        guard KeyTable.object(parts.first ?? "") != nil else {
+            return "Run the version that wrote it, or remove it: watchboxctl config discard \(object)"
+        }
+        let again = parts.first == "camera" && !isReadable ? ", and give its password again afterwards" : ""
+        return "\(remove)write it anew\(again): watchboxctl config import FILE --replace"
+    }
+
+    /// Files first, by line.
+    private static func ordered(_ faults: [Fault]) -> [Fault] {
+        faults.sorted { one, other in
+            (one.number, one.issue.line ?? 0, one.issue.column ?? 0, one.issue.key, one.issue.reason)
+                < (other.number, other.issue.line ?? 0, other.issue.column ?? 0, other.issue.key, other.issue.reason)
+        }
     }
 
     /// All issues in order; the settings only when none of them is an error.
     func listed(_ settings: BoxSettings) -> (settings: BoxSettings?, issues: [ConfigurationIssue]) {
-        let found = found.sorted { one, other in
-            (one.number, one.issue.line ?? 0, one.issue.column ?? 0, one.issue.key, one.issue.reason)
-                < (other.number, other.issue.line ?? 0, other.issue.column ?? 0, other.issue.key, other.issue.reason)
-        }
+        let found = Self.ordered(found)
         let isUsable = found.allSatisfy(\.issue.isWarning)
         var issues = found.map(\.issue)
         if issues.count > ConfigurationReader.issueLimit {

@@ -253,9 +253,17 @@ struct ConfigDiscardCommand: AsyncParsableCommand {
     func run() async throws {
         try Question.confirm(
             "Remove \(object) for good? A version that can use it will not find it.", flag: "--yes", isConfirmed: yes)
-        try await output.client.send(
-            .delete, APIPath.configuration("quarantine", object), or: "\(object) was not removed")
-        output.report("Removed \(object).", Done(object: object, action: "removed"))
+        let diff = try await output.client.send(
+            .delete, APIPath.configuration("quarantine", object), as: ConfigurationDiff.self,
+            or: "\(object) was not removed")
+        let kept = diff.keptSecrets ?? []
+        output.show(diff) { style in
+            var lines = ["Removed \(object)."]
+            if !kept.isEmpty {
+                lines.append("Secrets stay that another object names, or may: \(kept.joined(separator: ", "))")
+            }
+            return lines.map { style.paint($0, .plain) }
+        }
     }
 }
 

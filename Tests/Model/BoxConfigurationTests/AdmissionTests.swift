@@ -154,6 +154,41 @@ struct AdmissionTests {
         #expect(settings.quarantined.values.allSatisfy { $0.issues.count <= QuarantinedObject.issueLimit })
     }
 
+    @Test func `which reason is shown is the same each time`() throws {
+        var relay: [String: SettingValue] = ["url": .string("rtmps://relay.example.net/live")]
+        for number in 10..<40 { relay["k\(number)"] = .integer(1) }
+        let parts = [StoredPart(object: "relay.main", settings: relay)]
+        let settings = try #require(ConfigurationReader.admit(files: [], stored: parts).settings)
+        let keys = settings.quarantined["relay.main"]?.issues.map(\.key)
+        #expect(keys == (10..<18).map { "relay.main.k\($0)" })
+    }
+
+    @Test func `no command is offered that would be refused again`() throws {
+        let url = SettingValue.string("https://example.net/x")
+        let objects = [
+            ("relay.main", "relay edit main"), ("hook.phone", "hook edit phone"), ("kas", "kas set --url URL"),
+        ]
+        for (object, command) in objects {
+            for key in ["url", "sharpen"] {
+                var values: [String: SettingValue] = ["url": url]
+                values[key] = .integer(1)
+                let parts = [StoredPart(object: object, settings: values)]
+                let settings = try #require(ConfigurationReader.admit(files: [], stored: parts).settings)
+                let hint = try #require(settings.quarantined[object]?.hint)
+                let expected = key == "url" ? command : "config import FILE --replace"
+                #expect(hint.hasSuffix("watchboxctl \(expected)"), "\(hint)")
+            }
+        }
+        // However many other reasons come before.
+        var camera: [String: SettingValue] = ["source": .string("test:"), "zzz": .integer(1)]
+        for key in ["attributes", "bitrate", "gop", "rate", "relay", "size", "stream", "viewers"] {
+            camera[key] = .integer(-1)
+        }
+        let parts = [StoredPart(object: "camera.a", settings: camera)]
+        let settings = try #require(ConfigurationReader.admit(files: [], stored: parts).settings)
+        #expect(settings.quarantined["camera.a"]?.hint.hasSuffix("config import FILE --replace") == true)
+    }
+
     /// Whatever is damaged: what is not, and needs nothing of it, is as it was.
     @Test(arguments: UInt64(0)..<100) func `only what is damaged is lost`(seed: UInt64) throws {
         var random = RandomSettings(seed: seed)

@@ -47,4 +47,14 @@ extension [String: Any] {
         store["cameras"] = cameras
         self["store"] = store
     }
+
+    /// Relays, hooks and other objects of the store.
+    mutating func editStoredObjects(_ edit: (inout [[String: Any]]) throws -> Void) throws {
+        guard var store = self["store"] as? [String: Any], var objects = store["objects"] as? [[String: Any]] else {
+            return
+        }
+        try edit(&objects)
+        store["objects"] = objects
+        self["store"] = store
+    }
 }

@@ -57,7 +57,8 @@ struct DocumentSample: Sendable {
                 ValidationDocument(isValid: false, files: ["watchbox.toml", "conf.d/10-cams.toml"], issues: [issue])),
             Self(
                 ConfigurationDiff(
-                    fromGeneration: 27, toGeneration: 28, changes: [change], confirmWithinSeconds: 60)),
+                    fromGeneration: 27, toGeneration: 28, changes: [change], confirmWithinSeconds: 60,
+                    keptSecrets: ["relay-main"])),
             Self(ApplyRequest(confirmSeconds: 60, generation: 26)), Self(generations),
             Self(
                 ConfigurationDocument(

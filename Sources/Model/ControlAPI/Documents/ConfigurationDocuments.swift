@@ -23,14 +23,19 @@ public struct ConfigurationDiff: Codable, Equatable, Sendable {
     public var changes: [ConfigurationChange]
     /// Seconds until it is taken back unless it is confirmed; nil: it stays.
     public var confirmWithinSeconds: Int?
+    /// Of `DELETE /api/v1/config/quarantine/…`: names of the object's secrets that stay, since another object names them
+    /// or may; nil: none.
+    public var keptSecrets: [String]?
 
     public init(
-        fromGeneration: Int, toGeneration: Int? = nil, changes: [ConfigurationChange], confirmWithinSeconds: Int? = nil
+        fromGeneration: Int, toGeneration: Int? = nil, changes: [ConfigurationChange], confirmWithinSeconds: Int? = nil,
+        keptSecrets: [String]? = nil
     ) {
         self.fromGeneration = fromGeneration
         self.toGeneration = toGeneration
         self.changes = changes
         self.confirmWithinSeconds = confirmWithinSeconds
+        self.keptSecrets = keptSecrets
     }
 }
 

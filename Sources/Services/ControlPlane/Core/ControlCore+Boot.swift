@@ -184,8 +184,7 @@ extension ControlCore {
                 let (settings, warnings) = try Self.admit(files, content)
                 // Somebody edits, and what was good before is better than a part of that. Files that are as they were
                 // another version took: of those each object that is valid counts.
-                let isEdited = files != current.files && current.number > 0
-                let refused = settings.quarantined.values.filter { isEdited && !$0.isStored }
+                let refused = files == current.files || current.number == 0 ? [] : refused(settings, content)
                 guard refused.isEmpty else {
                     throw CodedError(refused.sorted { $0.object < $1.object }.flatMap(\.issues))
                 }
@@ -198,6 +197,12 @@ extension ControlCore {
             filesProblem = Self.lastGoodInUse(error, generation: current.number)
         }
         return lastGood("boot")
+    }
+
+    /// What is wrong with edited files: what they refuse, and what they make invalid of the store.
+    private func refused(_ settings: BoxSettings, _ content: StoreContent) -> [QuarantinedObject] {
+        let former = (try? Self.admit(current.files, content))?.settings ?? current.settings
+        return settings.quarantined.values.filter { !$0.isStored || former.quarantined[$0.object] == nil }
     }
 
     static func lastGoodInUse(_ error: CodedError, generation: Int) -> CodedError {
@@ -259,6 +264,7 @@ extension ControlCore {
         }
         current = generation
         removeFormerStore()
+        takeAway(moves)
         finishMoves(moves, left)
         warnings = proposal.warnings
         generationStore.prune()
@@ -286,7 +292,9 @@ extension ControlCore {
 
     private func finishRemovals() {
         let isPending = generationStore.pending() != nil
-        for id in SmallFile.names(in: paths.removals) where CameraIdentifier.isValid(id) {
+        // The note of a camera that cannot be read is for whoever can.
+        for id in SmallFile.names(in: paths.removals)
+        where CameraIdentifier.isValid(id) && !isDoubtful(id, current.store) {
             do {
                 let isForeign = try areForeign(secretsOf: id, current.store)
                 if isForeign, isPending, let owner = try notedOwner(of: id), !owner.isEmpty {

@@ -20,7 +20,9 @@ extension ControlCore {
     func prepareMoves(_ moves: CameraMoves, _ proposal: Proposal) throws -> [String: Set<String>] {
         var left: [String: Set<String>] = [:]
         do {
-            for (id, uuid) in moves.taken.sorted(by: { $0.key < $1.key }) { try note(uuid, of: id) }
+            // A doubtful one's stays, until its camera can be read.
+            let owners = moves.taken.merging(moves.doubtful) { taken, _ in taken }
+            for (id, uuid) in owners.sorted(by: { $0.key < $1.key }) { try note(uuid, of: id) }
             for move in moves.moves {
                 let keepsRests = try proposal.prepared == move.to || areKept(secretsOf: move.to, for: move.uuid)
                 if !keepsRests { try removeRests(of: move.to) }
@@ -49,7 +51,9 @@ extension ControlCore {
             try? removeRests(of: move.to)
             try? transaction.remove(removalNote(move.from), isDurable: true)
         }
-        for id in moves.taken.keys.sorted() { try? transaction.remove(removalNote(id), isDurable: true) }
+        for id in moves.taken.keys.sorted() + moves.doubtful.keys.sorted() {
+            try? transaction.remove(removalNote(id), isDurable: true)
+        }
     }
 
     /// The change is saved.
@@ -82,12 +86,21 @@ extension ControlCore {
         }
         guard !moves.taken.isEmpty else { return }
         do {
-            for (id, uuid) in moves.taken.sorted(by: { $0.key < $1.key }) {
-                if isUnconfirmed { try setAside(id, of: uuid) } else { try removeRests(of: id) }
-                if let owner = current.store.camera(id)?.uuid { try bringBack(id, of: owner) }
-            }
             // Their files name what is there now.
             try reconcile()
+        } catch {
+            isIncomplete = true
+            report(CodedError(of: error), .camera)
+        }
+    }
+
+    /// The change is saved, and no camera has started with it yet: none starts with what another one left at its ID.
+    func takeAway(_ moves: CameraMoves, isUnconfirmed: Bool = false) {
+        do {
+            for (id, uuid) in moves.taken.sorted(by: { $0.key < $1.key }) {
+                if isUnconfirmed { try setAside(id, of: uuid) } else { try removeRests(of: id) }
+                if let owner = current.store.owner(of: id) { try bringBack(id, of: owner) }
+            }
         } catch {
             isIncomplete = true
             report(CodedError(of: error), .camera)
@@ -109,9 +122,11 @@ extension ControlCore {
     /// Whether a secret is of use under the new ID: a token and a key that are for one stream are not for another.
     private func follows(_ name: String, _ move: CameraMoves.Move) -> Bool {
         if name.hasPrefix(BoxDevice.cameraPrefix) { return move.keepsStream }
-        guard let camera = current.settings.cameras[move.from], current.settings.kas?.secret == name,
-            camera.secret != name, camera.passwordSecret != name
-        else { return true }
+        guard current.settings.kas?.secret == name else { return true }
+        // Of one that is quarantined nobody knows which its password is.
+        if let camera = current.settings.cameras[move.from], camera.secret == name || camera.passwordSecret == name {
+            return true
+        }
         return move.keepsStream
     }
 
@@ -142,7 +157,7 @@ extension ControlCore {
         let all = try credentials.aside()
         guard !all.isEmpty else { return false }
         var isBack = false
-        for camera in current.store.cameras
+        for camera in current.store.identities
         where all.contains(CredentialStore.Aside(scope: "camera-\(camera.id)", owner: camera.uuid)) {
             if try areForeign(secretsOf: camera.id, current.store) { try removeRests(of: camera.id) }
             if try bringBack(camera.id, of: camera.uuid) { isBack = true }
@@ -164,10 +179,14 @@ extension ControlCore {
     /// Whether a note says that the secrets of an ID are not those of the camera that has it by this content. An empty
     /// note is of a camera that was removed.
     func areForeign(secretsOf id: String, _ content: StoreContent) throws -> Bool {
-        // Whose they are is in what cannot be read.
-        guard let owner = try notedOwner(of: id), !content.isUnread("camera.\(id)") else { return false }
-        guard let camera = content.camera(id) else { return true }
-        return !owner.isEmpty && owner != camera.uuid
+        guard let owner = try notedOwner(of: id), !isDoubtful(id, content) else { return false }
+        guard let uuid = content.owner(of: id) else { return true }
+        return !owner.isEmpty && owner != uuid
+    }
+
+    /// Whether an ID is one of a camera of which nobody can tell which it is.
+    func isDoubtful(_ id: String, _ content: StoreContent) -> Bool {
+        content.isUnread("camera.\(id)") && content.owner(of: id) == nil
     }
 
     /// Whose the secrets of an ID are, by its note.

@@ -148,12 +148,14 @@ extension ControlCore {
     }
 
     /// The camera goes, and what goes by its ID.
-    func commit(removalOf id: String, _ proposal: Proposal) throws {
+    @discardableResult
+    func commit(removalOf id: String, _ proposal: Proposal) throws -> ConfigurationDiff {
         // From the commit on, the next start would remove the secrets if this process cannot.
         let note = removalNote(id)
         try transaction.write([], to: note, mode: 0o600, isDurable: true)
+        let difference: ConfigurationDiff
         do {
-            _ = try commit(proposal)
+            difference = try commit(proposal)
         } catch {
             try? transaction.remove(note, isDurable: true)
             throw error
@@ -167,6 +169,7 @@ extension ControlCore {
         } catch {
             report(CodedError(of: error), .camera)
         }
+        return difference
     }
 
     func forgetMark(ofUnit unit: String) {

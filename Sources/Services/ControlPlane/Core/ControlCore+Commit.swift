@@ -24,11 +24,13 @@ struct Proposal {
 
 extension ControlCore {
     /// What a change of the store would be; refuses what the configuration would refuse.
-    func propose(_ cause: String, _ change: (inout StoreContent) -> Void) throws -> Proposal {
+    func propose(
+        _ cause: String, renaming: (from: String, to: String)? = nil, _ change: (inout StoreContent) -> Void
+    ) throws -> Proposal {
         try requireNothingPending()
         var content = current.store
         change(&content)
-        let (settings, warnings) = try resolve(current.files, content)
+        let (settings, warnings) = try resolve(current.files, content, renaming: renaming)
         return Proposal(
             cause: cause, files: current.files, ignoredFiles: current.ignoredFiles, content: content,
             settings: settings, warnings: warnings)
@@ -125,6 +127,7 @@ extension ControlCore {
         isUnsaved = false
         for id in resumed { try? transaction.remove(paths.stopMark(id)) }
         forgetTokens(ofStreamsIn: former)
+        takeAway(moves, isUnconfirmed: proposal.confirmSeconds != nil)
         put(target, plan, staged, after: predecessors)
         generationStore.prune()
         report(difference, number: number, cause: proposal.cause, moves)
@@ -153,7 +156,10 @@ extension ControlCore {
             network[id] = nil
             thumbnails[id] = nil
         }
-        if !new.settings.previews, current.settings.previews { removeThumbnails() }
+        // Whether somebody wants none is in what is quarantined.
+        if !new.settings.previews, current.settings.previews, new.settings.quarantined["box"] == nil {
+            removeThumbnails()
+        }
     }
 
     /// What an owner who wants none must know is that there are some.
@@ -171,8 +177,14 @@ extension ControlCore {
     /// What is remembered of cameras that there are not any more, unless they may be there again in a moment.
     func forgetRemoved() {
         guard pending == nil, generationStoreProblem == nil else { return }
-        let sources = current.store.cameras.map { ($0.uuid, $0.source) }
-        try? memory?.forget(allBut: Dictionary(sources, uniquingKeysWith: { first, _ in first }))
+        var sources: [String: String] = [:]
+        for camera in current.store.cameras { sources[camera.uuid] = camera.source }
+        for camera in current.store.unread where camera.isCamera {
+            // What is remembered may be of a camera of which nobody can tell which it is.
+            guard let uuid = camera.fields["uuid"]?.text, let source = camera.fields["source"]?.text else { return }
+            if sources[uuid] == nil { sources[uuid] = source }
+        }
+        try? memory?.forget(allBut: sources)
     }
 
     /// The next one, or the current one again when the settings are the same and only what they came from is not.

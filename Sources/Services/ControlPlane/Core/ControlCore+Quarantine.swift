@@ -38,6 +38,25 @@ extension ControlCore {
             }
     }
 
+    /// A camera that is quarantined is to find its relay, with its secret, when it can be used again.
+    func requireNotNeeded(relay name: String) throws(CodedError) {
+        for (object, known) in current.settings.quarantined.sorted(by: { $0.key < $1.key })
+        where object.hasPrefix("camera.") {
+            let camera = known.isStored ? current.store.cameras.first { "camera.\($0.id)" == object } : nil
+            let relay = camera.map { $0.settings["relay"] ?? .string(CameraSettings.defaultRelay) }
+            if let relay, relay != .string(name) { continue }
+            // Its relay is in what cannot be read, unless that says another one.
+            let unread = current.store.unread.filter { StoredPart.shown($0.object) == object }
+            if relay == nil, known.isStored, !unread.isEmpty, !unread.contains(where: { $0.mayNeed(relay: name) }) {
+                continue
+            }
+            throw CodedError(
+                .inUse, "relay \(name) \(relay == nil ? "may be" : "is") needed by \(object)",
+                why: "that is quarantined, and will publish there when it can be used again", hint: known.hint,
+                object: name)
+        }
+    }
+
     /// With each start: nobody was there to be told.
     func reportQuarantined() {
         for object in quarantined() {
@@ -49,7 +68,7 @@ extension ControlCore {
     }
 
     /// Removes one of them from the store, with the secrets that nothing else names.
-    func discard(_ object: String, dryRun: Bool) throws -> ConfigurationDiff? {
+    func discard(_ object: String, dryRun: Bool) throws -> ConfigurationDiff {
         guard let known = current.settings.quarantined[object] else {
             throw CodedError(
                 .notFound, "\(Printable.text(object, limit: 64)) is not quarantined",
@@ -61,17 +80,26 @@ extension ControlCore {
                 why: "what is set in a file wins, and no program changes it",
                 hint: "Take it out there, then run: watchboxctl config apply", object: object)
         }
-        let former = current.store
+        let count = current.store.count(shownAs: object)
+        guard count <= 1 else {
+            throw CodedError(
+                .badRequest, "\(object) was not removed",
+                why: "\(count) objects of the store are shown by this name, and they may not all be meant",
+                hint: "Remove them with the version that wrote them", object: object)
+        }
+        let secrets = current.store.boxSecrets(shownAs: object)
         let proposal = try propose("config discard \(object)") { $0.discard(object) }
         if dryRun { return difference(proposal) }
+        var made: ConfigurationDiff
         let id = String(object.dropFirst("camera.".utf8.count))
         if object.hasPrefix("camera."), CameraIdentifier.isValid(id) {
-            try commit(removalOf: id, proposal)
+            made = try commit(removalOf: id, proposal)
         } else {
-            _ = try commit(proposal)
+            made = try commit(proposal)
         }
-        for gone in former.objects where current.store.object(gone.kind, gone.name) == nil { removeSecrets(of: gone) }
+        let kept = remove(boxSecrets: secrets)
+        made.keptSecrets = kept.isEmpty ? nil : kept
         hub.publish(.config, object: object, "discarded")
-        return nil
+        return made
     }
 }

@@ -95,12 +95,7 @@ extension ControlCore {
         let (kindName, name) = (kind.rawValue, try kind.check(name))
         try requireNotInFile("\(kindName).\(name)")
         guard let object = current.store.object(kindName, name) else { throw missing(kind, name) }
-        let users = current.settings.cameras.filter { kind == .relay && $0.value.relay == name }.keys.sorted()
-        guard users.isEmpty else {
-            throw CodedError(
-                .inUse, "relay \(name) is used by \(users.joined(separator: ", "))",
-                hint: "Give them another relay: watchboxctl camera edit \(users[0]) --relay NAME", object: name)
-        }
+        if kind == .relay { try requireUnused(relay: name) }
         try Self.check(ifRevision, of: "\(kindName) \(name)", object.changed)
         let proposal = try propose("\(kindName) rm \(name)") { $0.remove(kindName, name) }
         if dryRun { return difference(proposal) }
@@ -109,16 +104,37 @@ extension ControlCore {
         return nil
     }
 
+    private func requireUnused(relay name: String) throws(CodedError) {
+        let users = current.settings.cameras.filter { $0.value.relay == name }.keys.sorted()
+        guard users.isEmpty else {
+            throw CodedError(
+                .inUse, "relay \(name) is used by \(users.joined(separator: ", "))",
+                hint: "Give them another relay: watchboxctl camera edit \(users[0]) --relay NAME", object: name)
+        }
+        try requireNotNeeded(relay: name)
+    }
+
     /// Of an object that is removed: those that nothing else names.
     func removeSecrets(of object: StoredObject) {
+        var names: Set<String> = []
         for key in ["secret", "token_secret"] {
-            guard case .string(let secret)? = object.settings[key], !isInUse(boxSecret: secret) else { continue }
+            if case .string(let name)? = object.settings[key] { names.insert(name) }
+        }
+        remove(boxSecrets: names)
+    }
+
+    /// - Returns: by name, those that are there still: something else names them, or may.
+    @discardableResult
+    func remove(boxSecrets names: Set<String>) -> [String] {
+        let present = boxSecrets().intersection(names)
+        for name in present where !isInUse(boxSecret: name) {
             do {
-                try credentials.remove(name: secret, scope: "box")
+                try credentials.remove(name: name, scope: "box")
             } catch {
                 report(CodedError(error), .config)
             }
         }
+        return present.intersection(boxSecrets()).sorted()
     }
 
     func isInUse(boxSecret name: String) -> Bool {

@@ -56,7 +56,9 @@ extension ControlCore {
         let stream = request.stream ?? current.settings.cameras[camera.id]?.streamName(camera.id) ?? camera.id
         // Written down, so that whoever watches goes on watching; one that is the ID again follows it as before.
         renamed.settings["stream"] = stream == request.id ? nil : .string(stream)
-        return try propose("camera rename \(camera.id) \(request.id)") { $0.rename(camera.id, to: renamed) }
+        return try propose("camera rename \(camera.id) \(request.id)", renaming: (camera.id, request.id)) { content in
+            content.rename(camera.id, to: renamed)
+        }
     }
 
     /// A secret of the new scope that is not a copy of one of the former.

@@ -261,11 +261,15 @@ actor ControlCore {
 
     /// What a change makes of files and store. It is refused with what it has refused; what was quarantined before and
     /// stays as it is holds no other change up.
+    ///
+    /// - Parameter renaming: of a camera: a hook that names it is changed by that alone, and nobody asked for it.
     func resolve(
-        _ files: [Generation.KeptFile], _ content: StoreContent
+        _ files: [Generation.KeptFile], _ content: StoreContent, renaming: (from: String, to: String)? = nil
     ) throws(CodedError) -> (settings: BoxSettings, warnings: [ConfigurationIssue]) {
         let (settings, warnings) = try Self.admit(files, content)
-        let former = current.store.parts
+        var store = current.store
+        if let renaming { store.renameInHooks(renaming.from, to: renaming.to) }
+        let former = store.parts
         let changed = Set(content.parts.filter { !former.contains($0) }.map { StoredPart.shown($0.object) })
         let refused = settings.quarantined.values.filter { object in
             guard let known = current.settings.quarantined[object.object], known.isStored == object.isStored else {

@@ -55,13 +55,38 @@ struct StoreContent: Codable, Equatable, Sendable {
         unread.removeAll { StoredPart.shown($0.object) == object }
     }
 
+    /// How many objects are shown by this name. Those of one and the same name are one.
+    func count(shownAs object: String) -> Int {
+        let names = cameras.map { "camera.\($0.id)" } + objects.map { Self.part($0.kind, $0.name) }
+        return Set(names.filter { StoredPart.shown($0) == object }).count
+            + unread.count { StoredPart.shown($0.object) == object }
+    }
+
+    /// Names of secrets of the box that this object names.
+    func boxSecrets(shownAs object: String) -> Set<String> {
+        var names: Set<String> = []
+        for key in ["secret", "token_secret"] {
+            for one in objects where StoredPart.shown(Self.part(one.kind, one.name)) == object {
+                if case .string(let name)? = one.settings[key] { names.insert(name) }
+            }
+            for one in unread where !one.isCamera && StoredPart.shown(one.object) == object {
+                if let name = one.setting(key)?.text { names.insert(name) }
+            }
+        }
+        return names
+    }
+
     /// Gives a camera another ID; hooks that report it do so under that one.
     mutating func rename(_ id: String, to camera: StoredCamera) {
         remove(camera: id)
         put(camera)
+        renameInHooks(id, to: camera.id)
+    }
+
+    mutating func renameInHooks(_ id: String, to new: String) {
         for var object in objects where object.kind == "hook" {
             guard case .strings(let cameras)? = object.settings["cameras"], cameras.contains(id) else { continue }
-            object.settings["cameras"] = .strings(cameras.map { $0 == id ? camera.id : $0 })
+            object.settings["cameras"] = .strings(cameras.map { $0 == id ? new : $0 })
             put(object)
         }
     }
@@ -91,9 +116,14 @@ struct StoreContent: Codable, Equatable, Sendable {
             + unread.map { StoredPart(object: $0.object, settings: [:], fault: $0.fault) }
     }
 
-    /// What the configuration calls an object of the store.
+    /// Kinds of which there is one object; a camera is none of these objects.
+    private static let single: Set<String> = ["box", "kas", "health", "relay_server", "kas_server", "camera"]
+
+    /// What the configuration calls an object of the store. One of a kind that is not known has its name.
     private static func part(_ kind: String, _ name: String) -> String {
-        NamedObject(rawValue: kind) == nil ? table(ofKind: kind) : "\(kind).\(name)"
+        if NamedObject(rawValue: kind) != nil { return "\(kind).\(name)" }
+        let table = table(ofKind: kind)
+        return single.contains(table) || name.isEmpty || name == kind ? table : "\(table).\(name)"
     }
 
     /// The store's names have hyphens where the TOML has underscores.

@@ -1,4 +1,5 @@
 internal import ControlAPI
+internal import Wire
 
 /// An object of the store that this version cannot read: what it holds stays as it is.
 struct UnreadObject: Equatable, Sendable {
@@ -9,6 +10,31 @@ struct UnreadObject: Equatable, Sendable {
     var content: StoredJSON
 
     var isCamera: Bool { object.hasPrefix("camera.") }
+
+    /// What can be told of it, field by field; nothing says that they mean what they do here.
+    var fields: [String: StoredJSON] {
+        let fields = content.fields ?? [:]
+        // Until `watchbox.generation/2` a camera was inside a record.
+        return isCamera ? fields["camera"]?.fields ?? fields : fields
+    }
+
+    /// Of a camera: its ID and its UUID, where both are some.
+    var identity: (id: String, uuid: String)? {
+        guard isCamera, let id = fields["id"]?.text, CameraIdentifier.isValid(id), let uuid = fields["uuid"]?.text,
+            Names.isHyphenated(uuid, limit: 64)
+        else { return nil }
+        return (id, uuid)
+    }
+
+    /// Of its settings.
+    func setting(_ key: String) -> StoredJSON? { fields["settings"]?.fields?[key] }
+
+    /// Whether a camera publishes to this relay, unless it says that it is another one.
+    func mayNeed(relay name: String) -> Bool {
+        guard isCamera else { return false }
+        guard let relay = setting("relay")?.text else { return true }
+        return relay == name
+    }
 }
 
 /// One of the store: what this version reads completely, or what it does not.

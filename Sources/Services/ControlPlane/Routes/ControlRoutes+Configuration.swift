@@ -66,9 +66,11 @@ extension ControlRoutes {
             },
             APIRoute(
                 .delete, APIPath.configuration("quarantine", "{object}"),
-                "Removes a quarantined object from the store, with its secrets", query: Self.dryRun
+                "Removes a quarantined object from the store, with its secrets", response: "ConfigurationDiff",
+                query: Self.dryRun
             ) { request in
-                try await changed { try await core.discard(request.parameter("object"), dryRun: request.isDryRun) }
+                .document(
+                    try await coded { try await core.discard(request.parameter("object"), dryRun: request.isDryRun) })
             },
             APIRoute(.get, "\(path)/schema", "JSON Schema of the files, for editors") { _ in
                 APIResponse(body: .json(Array(BoxSettings.schema.utf8)))
