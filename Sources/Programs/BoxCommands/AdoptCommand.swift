@@ -11,7 +11,7 @@ struct AdoptCommand: AsyncParsableCommand {
             it is checked first. Then it is put to use, its secrets are encrypted for this box, the file is overwritten and removed, \
             and DIRECTORY/watchbox-result.txt says what was taken, or what has to be corrected. Run by root. It restarts nothing \
             itself: --json lists the units that read their files again. Ends with 8 when the file is refused, and with 4 when \
-            there is none.
+            there is none that may be taken.
 
               watchboxctl adopt /boot/firmware/WATCHBOX
               watchboxctl adopt /boot/firmware/WATCHBOX --dry-run
@@ -26,13 +26,29 @@ struct AdoptCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("Directory that stands for /, for tests and images.", valueName: "directory"))
     var root = "/"
 
+    @Option(
+        help: ArgumentHelp(
+            "Where it is written down by which file this box was adopted, before that is put to use.", valueName: "file"
+        ))
+    var record: String?
+
+    @Flag(help: "Anybody can put the drive in: once the box is adopted, only the file of --record is taken to its end.")
+    var removable = false
+
     @OptionGroup var output: OutputOptions
+
+    func validate() throws {
+        if removable, record == nil {
+            throw ValidationError("--removable needs --record: without it nothing says whether the box is adopted.")
+        }
+    }
 
     func run() async throws {
         // Half of it is files of this machine: never here the one half, there the other.
         try output.box.requireThisMachine()
         let adoption = Adoption(
-            volume: try AdoptionVolume(directory), root: root == "/" ? "" : root, client: output.client)
+            volume: try AdoptionVolume(directory), root: root == "/" ? "" : root, client: output.client,
+            record: record.map { AdoptionRecord(path: $0, isRemovable: removable) })
         let report = try await adoption.run(isDryRun: dryRun)
         output.show(report, isWell: report.status == 0) { style in
             report.lines.map { style.paint($0, .plain) }

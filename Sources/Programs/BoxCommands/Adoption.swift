@@ -46,6 +46,8 @@ struct Adoption {
     /// Directory that stands for `/`.
     let root: String
     let client: ControlClient
+    /// Nil: whoever runs it decides which file is taken.
+    var record: AdoptionRecord?
     /// How long control may take to answer first.
     var patience = Duration.seconds(60)
     /// Before each step; throwing ends it there, as a power cut does.
@@ -66,11 +68,13 @@ struct Adoption {
             return try left(
                 AdoptionReport(refusal: "holds zeros instead of text", "It was damaged; write it again"), isDryRun)
         case .refused(let why, let hint):
+            guard record?.allows(nil) ?? true else { return AdoptionReport(.notTaken) }
             return try left(AdoptionReport(refusal: why, hint), isDryRun)
         case .bytes(let bytes):
+            guard record?.allows(bytes) ?? true else { return AdoptionReport(.notTaken) }
             let (file, issues) = AdoptionFile.read(bytes, name: AdoptionVolume.fileName)
             guard let file else { return try left(AdoptionReport(refusals: issues), isDryRun) }
-            return try await take(file, notes: issues, isDryRun: isDryRun)
+            return try await take(file, bytes, notes: issues, isDryRun: isDryRun)
         }
     }
 
@@ -88,8 +92,9 @@ struct Adoption {
             AdoptionReport(refusal: "is called \(long)", "Rename it to \(AdoptionVolume.fileName)"), isDryRun)
     }
 
-    private func take(_ file: AdoptionFile, notes: [ConfigurationIssue], isDryRun: Bool) async throws -> AdoptionReport
-    {
+    private func take(
+        _ file: AdoptionFile, _ bytes: [UInt8], notes: [ConfigurationIssue], isDryRun: Bool
+    ) async throws -> AdoptionReport {
         var report = AdoptionReport(.checked)
         report.notes = notes
         report.describe(file)
@@ -100,6 +105,7 @@ struct Adoption {
             let changes = file.hasObjects ? try await difference(file) : []
             report.changes = changes
             steps = AdoptionStep.all(of: file, system: system, hasChanges: !changes.isEmpty)
+            if !isDryRun { try record?.write(bytes) }
         } catch {
             report.fail(error, isUnchanged: true)
             return try left(report, isDryRun)

@@ -17,6 +17,8 @@ struct AdoptionReport: Codable, Equatable, Sendable {
         case failed
         /// There is no file.
         case nothing
+        /// The box is somebody's already, and the file is on a drive that anybody can put in. Nothing was done to it.
+        case notTaken
     }
 
     /// Why the box could not take it.
@@ -56,7 +58,7 @@ struct AdoptionReport: Codable, Equatable, Sendable {
 
     init(_ outcome: Outcome) {
         self.outcome = outcome
-        if outcome == .nothing { status = ExitStatus.notFound.rawValue }
+        if outcome == .nothing || outcome == .notTaken { status = ExitStatus.notFound.rawValue }
     }
 
     init(refusals: [ConfigurationIssue]) {
@@ -112,6 +114,11 @@ struct AdoptionReport: Codable, Equatable, Sendable {
         case .refused: refusal
         case .failed: failure
         case .nothing: ["WatchBox: there is no \(AdoptionVolume.fileName) here."]
+        case .notTaken:
+            [
+                "WatchBox: \(AdoptionVolume.fileName) was not taken: this box is adopted already, and anybody can put a stick in.",
+                "Next: to begin again, put an empty file WATCHBOX/factory-reset on the stick.",
+            ]
         }
     }
 

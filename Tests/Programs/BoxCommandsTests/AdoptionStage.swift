@@ -74,18 +74,20 @@ final class AdoptionStage: Sendable {
     }
 
     func adoption(
-        client: ControlClient? = nil, willDo: @escaping (AdoptionStep) throws -> Void = { _ in }
+        client: ControlClient? = nil, record: AdoptionRecord? = nil,
+        willDo: @escaping (AdoptionStep) throws -> Void = { _ in }
     ) throws -> Adoption {
         Adoption(
-            volume: try AdoptionVolume(volume), root: root, client: client ?? self.client, patience: .seconds(120),
-            willDo: willDo)
+            volume: try AdoptionVolume(volume), root: root, client: client ?? self.client, record: record,
+            patience: .seconds(120), willDo: willDo)
     }
 
     @discardableResult
     func adopt(
-        isDryRun: Bool = false, willDo: @escaping (AdoptionStep) throws -> Void = { _ in }
+        isDryRun: Bool = false, record: AdoptionRecord? = nil,
+        willDo: @escaping (AdoptionStep) throws -> Void = { _ in }
     ) async throws -> AdoptionReport {
-        try await adoption(willDo: willDo).run(isDryRun: isDryRun)
+        try await adoption(record: record, willDo: willDo).run(isDryRun: isDryRun)
     }
 
     /// With a box of its own whose control runs for as long as the body does.
