@@ -211,6 +211,7 @@ struct UpdateInstallCommand: AsyncParsableCommand {
         let pending = PendingUpdate(
             version: offer.version, system: other.name, from: offer.running ?? "", cameras: try await publishing(),
             installed: Clocks.wallSeconds)
+        let identity = try? SmallFile.whole(SharedFiles.identity(of: other.name), limit: 4096)
         do {
             try pending.write(SharedFiles.pendingUpdate)
             try DurableFile.remove(SharedFiles.identity(of: other.name))
@@ -222,7 +223,7 @@ struct UpdateInstallCommand: AsyncParsableCommand {
                 try await Updater().install(bundle)
             }
         } catch {
-            await forget(pending, before, other.name)
+            await forget(pending, before, other.name, identity)
             throw error
         }
         let installed = try await asked(or: "the update is installed, and not checked") {
@@ -248,9 +249,17 @@ struct UpdateInstallCommand: AsyncParsableCommand {
     }
 
     /// After a failure. RAUC may go on without who asked it: what it will start stays watched.
-    private func forget(_ pending: PendingUpdate, _ before: PendingUpdate?, _ system: String) async {
+    ///
+    /// - Parameter identity: of the system that was to be replaced; nil: it was.
+    private func forget(
+        _ pending: PendingUpdate, _ before: PendingUpdate?, _ system: String, _ identity: [UInt8]? = nil
+    ) async {
         let slots = try? await Updater().systems()
         guard slots?.next != system else { return }
+        // RAUC calls one that it writes over bad first: this one is whole, and finds its own state when it starts again.
+        if let identity, slots?.other?.isGood == true {
+            try? DurableFile.replace(SharedFiles.identity(of: system), with: identity, mode: 0o644)
+        }
         if let before, before.system != system {
             try? before.write(SharedFiles.pendingUpdate)
         } else {

@@ -85,6 +85,9 @@ def refused(box, checks, machine):
         subprocess.run([pathlib.Path(__file__).parents[4] / "packaging/image/make-signing-keys", strangers], check=True)
     make = bundles(box)
     before = slots(box)["slots"]
+    # Without it the other system would lose its own state when the box falls back to it.
+    identities = "sudo sha256sum /data/slots/*/identity"
+    owned = box.run(identities).stdout
     for name, file, why in (
             ("stranger", make("stranger", "9.0", strangers), "signature"),
             ("brand", make("brand", "9.0", box.images / "signing", brand="watchbox-other"), "other board"),
@@ -98,6 +101,7 @@ def refused(box, checks, machine):
     done = box.run("sudo watchboxctl update install /var/tmp/cut.raucb; rm /var/tmp/cut.raucb", 300)
     checks.expect("refused: truncated", "Next:" in done.stderr, done.stderr[-400:])
     checks.same("and the systems are as they were", slots(box)["slots"], before)
+    checks.same("each with its state", box.run(identities).stdout, owned)
     checks.expect("nothing is pending", "pending" not in slots(box), slots(box))
 
 
