@@ -209,6 +209,8 @@ FAULTS = [
     Fault("a camera has the password of a quarantined one that had its ID", "Sources/Services/ControlPlane/Files/CameraMoves.swift",
           "if other.uuid != uuid { taken[from] = uuid }", "if other.uuid != uuid, !FAULT || settings.cameras[from] != nil { taken[from] = uuid }",
           "ControlPlaneTests.QuarantineSafety"),
+    Fault("connections get the last descriptors", "Sources/Network/ConnectionAcceptance/DescriptorReserve.swift",
+          ">= limit.rlim_cur", ">= limit.rlim_cur && !FAULT", "EndToEndTests.RelayAdmission"),
     Fault("an adopted box takes a stranger's stick", "Sources/Programs/BoxCommands/AdoptionRecord.swift",
           "guard isRemovable else { return true }", "guard !FAULT, isRemovable else { return true }", "BoxCommandsTests.AdoptionRecord"),
     Fault("what the process of another source says is learned", "Sources/Services/ControlPlane/Network/ControlCore+Learning.swift",
