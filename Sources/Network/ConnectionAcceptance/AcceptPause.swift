@@ -5,25 +5,30 @@ public import NIOCore
 public final class AcceptPause: ChannelInboundHandler {
     public typealias InboundIn = any Channel
 
+    private var isPaused = false
+
     public init() {}
 
     public func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         context.fireChannelRead(data)
-        if DescriptorReserve.isTouched { Self.pause(context.channel) }
+        if !isPaused, DescriptorReserve.isTouched { pause(context.channel) }
     }
 
     public func errorCaught(context: ChannelHandlerContext, error: any Error) {
         guard error is IOError else { return context.fireErrorCaught(error) }
-        Self.pause(context.channel)
+        if !isPaused { pause(context.channel) }
     }
 
-    private static func pause(_ channel: any Channel) {
-        channel.setOption(.autoRead, value: false).whenSuccess { goOnLater(channel) }
+    private func pause(_ channel: any Channel) {
+        isPaused = true
+        _ = channel.setOption(.autoRead, value: false)
+        goOnLater(channel)
     }
 
-    private static func goOnLater(_ channel: any Channel) {
-        channel.eventLoop.scheduleTask(in: .seconds(1)) {
-            guard !DescriptorReserve.isTouched else { return goOnLater(channel) }
+    private func goOnLater(_ channel: any Channel) {
+        channel.eventLoop.assumeIsolated().scheduleTask(in: .seconds(1)) {
+            guard !DescriptorReserve.isTouched else { return self.goOnLater(channel) }
+            self.isPaused = false
             _ = channel.setOption(.autoRead, value: true)
         }
     }

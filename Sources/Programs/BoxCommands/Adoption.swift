@@ -114,7 +114,10 @@ struct Adoption {
         let ending = steps.firstIndex(of: .prepareResult) ?? 0
         do {
             for step in steps[..<ending] { try await perform(step, of: file) }
-        } catch let error as CommandFailure {
+        } catch var error as CommandFailure {
+            if record?.isRemovable == true {
+                error.hint += "; with the file as it is, since the box takes no other one from a stick any more"
+            }
             report.fail(error, isUnchanged: false)
             return try left(report, isDryRun)
         }

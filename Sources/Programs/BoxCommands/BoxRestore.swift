@@ -120,11 +120,13 @@ struct BoxRestore {
             // Of nothing that was shown before.
             _ = try await ConfigurationText.take(request, isDryRun: true, client, what: Self.unchanged)
         }
+        var soFar = Self.unchanged
         for id in plan.forgotten {
-            try await client.send(.delete, APIPath.cameras(id, "password"), or: Self.unchanged)
+            try await client.send(.delete, APIPath.cameras(id, "password"), or: soFar)
+            soFar = "passwords of cameras whose address changes were removed, and nothing was restored"
         }
         if let request = plan.request {
-            _ = try await ConfigurationText.take(request, isDryRun: false, client, what: Self.unchanged)
+            _ = try await ConfigurationText.take(request, isDryRun: false, client, what: soFar)
         }
         for secret in plan.secrets {
             do throws(CommandFailure) {

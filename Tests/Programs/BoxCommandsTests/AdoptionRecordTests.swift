@@ -82,6 +82,20 @@ struct AdoptionRecordTests {
         #expect(steps > 3)
     }
 
+    @Test(arguments: [true, false])
+    func `of what was half taken from a stick, the result says that the file stays as it is`(isRemovable: Bool)
+        async throws
+    {
+        let stage = try AdoptionStage()
+        try stage.write(Self.own)
+        let report = try await stage.adopt(record: Self.record(stage, isRemovable: isRemovable)) { _ in
+            throw CommandFailure(what: "a file was not written", why: "the card is full", hint: "start again")
+        }
+        #expect(report.outcome == .failed && report.problem?.isUnchanged == false)
+        let result = try #require(stage.text("WATCHBOX/watchbox-result.txt"))
+        #expect(result.contains("with the file as it is") == isRemovable)
+    }
+
     @Test func `nobody's box stays nobody's when a file is refused, or only checked`() async throws {
         let stage = try AdoptionStage()
         try stage.write("nam = 1")

@@ -23,6 +23,18 @@ struct QuarantineSafetyTests {
         return try await stage.start()
     }
 
+    /// Another camera gets the ID `b`, and another password.
+    ///
+    /// - Returns: the generation before.
+    private static func replaceB(_ control: ControlService, settings: String = "{}") async throws -> Int {
+        let former = await control.core.current.number
+        #expect(await control.send(.delete, "cameras/b").status == 204)
+        let body = #"{"id":"b","source":"test:","settings":\#(settings)}"#
+        #expect(await control.send(.post, "cameras", body).status == 201)
+        #expect(await control.send(.put, "cameras/b/password", #"{"secret":"two"}"#).status == 204)
+        return former
+    }
+
     private static func damage(_ damage: Damage, _ id: String, of generation: inout [String: Any]) throws {
         try generation.edit(camera: id) { damage.apply(to: &$0, settings: &$1) }
     }
@@ -94,11 +106,7 @@ struct QuarantineSafetyTests {
     func `going back to another camera of its ID, that one does not get its password`(damage: Damage) async throws {
         let stage = try await QuarantineTests.box()
         let first = try await stage.start()
-        let former = await first.core.current.number
-        #expect(await first.send(.delete, "cameras/b").status == 204)
-        let body = #"{"id":"b","source":"test:","settings":{"secret":"password"}}"#
-        #expect(await first.send(.post, "cameras", body).status == 201)
-        #expect(await first.send(.put, "cameras/b/password", #"{"secret":"two"}"#).status == 204)
+        let former = try await Self.replaceB(first, settings: #"{"secret":"password"}"#)
         let control = try await Self.restarted(stage) { generation in
             guard try #require(generation["number"] as? Int) > former else { return }
             try Self.damage(damage, "b", of: &generation)
@@ -114,10 +122,7 @@ struct QuarantineSafetyTests {
     func `unconfirmed, it has its password again when that is taken back`(damage: Damage) async throws {
         let stage = try await QuarantineTests.box()
         let first = try await stage.start()
-        let former = await first.core.current.number
-        #expect(await first.send(.delete, "cameras/b").status == 204)
-        #expect(await first.send(.post, "cameras", #"{"id":"b","source":"test:"}"#).status == 201)
-        #expect(await first.send(.put, "cameras/b/password", #"{"secret":"two"}"#).status == 204)
+        let former = try await Self.replaceB(first)
         let control = try await Self.restarted(stage) { generation in
             guard try #require(generation["number"] as? Int) > former else { return }
             try Self.damage(damage, "b", of: &generation)
@@ -168,10 +173,7 @@ struct QuarantineSafetyTests {
     @Test func `going back to a camera that cannot be read, its secrets wait until it can`() async throws {
         let stage = try await QuarantineTests.box()
         let first = try await stage.start()
-        let former = await first.core.current.number
-        #expect(await first.send(.delete, "cameras/b").status == 204)
-        #expect(await first.send(.post, "cameras", #"{"id":"b","source":"test:"}"#).status == 201)
-        #expect(await first.send(.put, "cameras/b/password", #"{"secret":"two"}"#).status == 204)
+        let former = try await Self.replaceB(first)
         var uuids: [Int: Any] = [:]
         let control = try await Self.restarted(stage) { generation in
             let number = try #require(generation["number"] as? Int)
