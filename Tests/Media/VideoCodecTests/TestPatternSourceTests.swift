@@ -104,6 +104,26 @@ import VideoCodec
     }
 
     @Test(.timeLimit(.minutes(15)))
+    func `where audio takes longer than it lasts, there is a frame a second all the same`() throws {
+        var configuration = TestPatternConfiguration(video: Pattern.configuration())
+        configuration.frameLimit = 75
+        let source = TestPatternSource(configuration)
+        let recording = Recording()
+        try source.run { event in
+            recording.append(event)
+            // Twice what an audio frame lasts: soon no frame is on time.
+            if case .accessUnit(let unit) = event, !unit.track.isVideo { occupy(for: .milliseconds(43)) }
+        }
+        #expect(source.skippedFrames > 0)
+        let times = recording.videoUnits.map(\.presentationTime)
+        let second = MediaTime(milliseconds: 1080)
+        #expect(zip(times, times.dropFirst()).allSatisfy { $1 - $0 <= second })
+        #expect(try #require(times.last) >= MediaTime(milliseconds: 3000) - second)
+        let units = recording.units.map(\.decodeTime)
+        #expect(units == units.sorted())
+    }
+
+    @Test(.timeLimit(.minutes(15)))
     func `a wait for a distant instant ends when the clock is stopped`() async {
         let clock = SourceClock()
         let hour: UInt64 = 3_600_000_000_000
