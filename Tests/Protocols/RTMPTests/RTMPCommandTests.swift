@@ -63,9 +63,11 @@ struct RTMPCommandTests {
 
 struct AggregateMessageTests {
     private func tag(_ type: UInt8, time: UInt32, _ payload: [UInt8], back: Bool = true) -> [UInt8] {
-        [type] + Chunks.u24(UInt32(payload.count)) + Chunks.u24(time & 0xFF_FFFF) + [UInt8(time >> 24), 0, 0, 0]
-            + payload
-            + (back ? Chunks.u32(UInt32(payload.count + 11)) : [])
+        let length = UInt32(payload.count)
+        let header: [[UInt8]] = [
+            [type], Chunks.u24(length), Chunks.u24(time & 0xFF_FFFF), [UInt8(time >> 24), 0, 0, 0],
+        ]
+        return Array(header.joined()) + payload + (back ? Chunks.u32(length + 11) : [])
     }
 
     @Test func `times are distances from the first tag`() throws {
