@@ -43,16 +43,15 @@ extension EndToEndTests {
                             "--duration", seconds, "--rotate-seconds", "2", "--relay", url, "--json",
                         ] + kas.publishing + options)
                 }
-                func viewer(_ name: String, _ options: [String]) async throws -> ChildProgram {
-                    let viewer = try stage.start(
+                func viewer(_ name: String, _ options: [String]) throws -> ChildProgram {
+                    try stage.start(
                         name, "watchboxctl",
                         ["play", url, "--until-end", "--json"] + kas.viewing + options)
-                    try await stage.wait(for: viewer, state: "waitingForStream")
-                    return viewer
                 }
 
                 // The running KAS has read the list when it refuses what it would have taken.
-                let token = try await viewer("of the thief", [])
+                let token = try viewer("of the thief", [])
+                try await stage.wait(for: token, state: "waitingForStream")
                 let thief = try camera("thief", [], seconds: "8")
                 try await stage.wait("the thief's stream is refused") {
                     stage.words(of: "thief").contains("not signed with it")
@@ -61,10 +60,13 @@ extension EndToEndTests {
                 _ = await token.ended(within: .seconds(60))
                 await token.stop()
 
-                let watching = try await viewer("watching", [])
-                let wanting = try await viewer("wanting", ["--publisher", identity.fingerprint])
+                let watching = try viewer("watching", [])
+                try await stage.wait(for: watching, state: "waitingForStream")
+                let wanting = try viewer("wanting", ["--publisher", identity.fingerprint])
+                try await stage.wait(for: wanting, state: "waitingForStream")
                 let other = try SigningIdentity.generate().fingerprint
-                let wrong = try await viewer("wrong", ["--publisher", other])
+                let wrong = try viewer("wrong", ["--publisher", other])
+                try await stage.wait(for: wrong, state: "waitingForStream")
                 let box = try camera("box", ["--device-key-file", key.path], seconds: "5")
                 #expect(await box.ended(within: .seconds(60)) == 0, "\(stage.words(of: "box"))")
                 #expect(await watching.ended(within: .seconds(60)) == 0, "\(stage.words(of: "watching"))")

@@ -71,41 +71,51 @@ extension EndToEndTests {
                 let old = ["--max-age", "2"]
                 // Older than what the viewers below accept.
                 try await Task.sleep(for: .seconds(2))
-                func attack(
-                    _ what: String, _ tags: [FLVTag], as stream: String = "door", _ options: [String]
-                ) async throws -> Outcome {
-                    let viewer = try stage.start(
-                        what, "watchboxctl",
-                        ["play", Self.url(relay.port, stream), "--until-end", "--json"] + options + viewing)
-                    try await stage.wait(for: viewer, state: "waitingForStream")
-                    try await Attacker.publish(tags, to: Self.url(relay.port, stream))
-                    return try await Self.outcome(of: viewer, stage)
-                }
+                let attacked = AttackedStage(stage: stage, port: relay.port, viewing: viewing)
 
-                let stale = try await attack("stale", tags, old)
+                let stale = try await attacked.replay("stale", tags, old)
                 #expect(stale.status == ExitStatus.staleStream.rawValue, "\(stale.words)")
                 #expect(stale.verdicts.contains(.stale) && !stale.verdicts.contains(.live))
                 #expect(stale.statistics.video.units == 0 && stale.statistics.stale > 0)
 
-                let allowed = try await attack("allowed", tags, old + ["--allow-recording"])
+                let allowed = try await attacked.replay("allowed", tags, old + ["--allow-recording"])
                 #expect(allowed.status == 0, "\(allowed.words)")
                 #expect(allowed.verdicts.contains(.recording) && !allowed.verdicts.contains(.live))
                 #expect(allowed.statistics.video.units == live.statistics.video.units)
 
-                let foreign = try await attack("foreign", tags, as: "hall", [])
+                let foreign = try await attacked.replay("foreign", tags, as: "hall", [])
                 #expect(foreign.status == ExitStatus.otherStream.rawValue, "\(foreign.words)")
                 #expect(foreign.verdicts.contains(.notThisStream))
                 #expect(foreign.statistics.opened == 0)
 
-                let shuffled = try await attack("shuffled", Self.shuffled(tags), old + ["--allow-recording"])
+                let shuffled = try await attacked.replay("shuffled", Self.shuffled(tags), old + ["--allow-recording"])
                 #expect(shuffled.status == ExitStatus.disorderedStream.rawValue, "\(shuffled.words)")
                 #expect(shuffled.verdicts.contains(.disordered))
                 #expect(shuffled.statistics.disordered > 10)
 
-                let cut = try await attack("cut", Array(tags[..<(tags.count * 2 / 3)]), old + ["--allow-recording"])
+                let cut = try await attacked.replay(
+                    "cut", Array(tags[..<(tags.count * 2 / 3)]), old + ["--allow-recording"])
                 #expect(cut.status == ExitStatus.truncatedStream.rawValue, "\(cut.words)")
                 #expect(cut.verdicts.last == .truncated)
                 #expect(cut.statistics.truncated == 1)
+            }
+        }
+
+        /// What an attacker publishes again, and what a viewer makes of it.
+        private struct AttackedStage {
+            let stage: TestStage
+            let port: Int
+            let viewing: [String]
+
+            func replay(
+                _ what: String, _ tags: [FLVTag], as stream: String = "door", _ options: [String]
+            ) async throws -> Outcome {
+                let viewer = try stage.start(
+                    what, "watchboxctl",
+                    ["play", Replay.url(port, stream), "--until-end", "--json"] + options + viewing)
+                try await stage.wait(for: viewer, state: "waitingForStream")
+                try await Attacker.publish(tags, to: Replay.url(port, stream))
+                return try await Replay.outcome(of: viewer, stage)
             }
         }
 
