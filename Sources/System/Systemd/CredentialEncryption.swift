@@ -14,7 +14,9 @@ public struct CredentialEncryption: Sendable {
 
     /// - Parameter socketPath: where systemd-creds.socket listens.
     public init(socketPath: String = "/run/systemd/io.systemd.Credentials") {
-        self.init(socketPath: socketPath, deadline: .seconds(10))
+        // For what hangs: systemd starts a process for each call, on a slow board amid all else that starts. A client of
+        // control waits for 35 s.
+        self.init(socketPath: socketPath, deadline: .seconds(30))
     }
 
     init(socketPath: String, deadline: Duration) {
@@ -30,7 +32,7 @@ public struct CredentialEncryption: Sendable {
 
     /// The sealed credential as `LoadCredentialEncrypted=` reads it: Base64, with the name inside.
     ///
-    /// - Throws: `.invalid` for a bad name or more than 32 KiB, `.unavailable`, `.denied`, `.timedOut` after 10 s.
+    /// - Throws: `.invalid` for a bad name or more than 32 KiB, `.unavailable`, `.denied`, `.timedOut` after 30 s.
     public func encrypt(_ secret: [UInt8], name: String) async throws(SystemdError) -> [UInt8] {
         guard CredentialDirectory.isName(name) else {
             throw .invalid("credential name \"\(name.oneLine(limit: 64))\"")
@@ -56,7 +58,7 @@ public struct CredentialEncryption: Sendable {
     ///   - blob: as `encrypt` returned it, up to 64 KiB.
     ///   - name: that it was sealed under; under another it does not open.
     /// - Throws: `.invalid` for a bad name, and for a blob that is damaged, of another box or of another name;
-    ///   `.unavailable`, `.denied`, `.timedOut` after 10 s.
+    ///   `.unavailable`, `.denied`, `.timedOut` after 30 s.
     public func decrypt(_ blob: [UInt8], name: String) async throws(SystemdError) -> [UInt8] {
         guard CredentialDirectory.isName(name) else {
             throw .invalid("credential name \"\(name.oneLine(limit: 64))\"")
