@@ -12,6 +12,7 @@ QUICK ?=
 DESTDIR ?=
 PREFIX ?= /usr
 ARCHITECTURE ?= $(shell dpkg --print-architecture)
+SWIFT_SDK ?=
 
 BUILD_PACKAGES := git ca-certificates g++ pkg-config libavcodec-dev libavformat-dev libavutil-dev libswscale-dev libswresample-dev \
 	libssl-dev libcurl4-openssl-dev zlib1g-dev libsystemd-dev libsqlite3-dev libv4l-dev libasound2-dev libxml2-dev
@@ -23,12 +24,13 @@ VM_PACKAGES := qemu-system-x86 mmdebstrap debian-archive-keyring kmod cpio e2fsp
 DEB_PACKAGES := dpkg-dev binutils lintian python3
 IMAGE_PACKAGES := mmdebstrap debian-archive-keyring erofs-utils cryptsetup-bin genimage mtools dosfstools e2fsprogs grub-common \
 	squashfs-tools rauc openssl fdisk python3
+ARM64_PACKAGES := git mmdebstrap debian-archive-keyring bubblewrap qemu-user-static binutils-aarch64-linux-gnu
 IMAGE_TEST_PACKAGES := qemu-system-x86 ovmf qemu-system-arm qemu-efi-aarch64 openssh-client mtools dosfstools grub-common rauc squashfs-tools
 BENCH_PACKAGES := ffmpeg gcc libssl-dev openssl time libnginx-mod-rtmp nginx python3 mmdebstrap debian-archive-keyring iproute2 util-linux \
 	python3-gi gir1.2-gst-rtsp-server-1.0 gstreamer1.0-rtsp gstreamer1.0-plugins-base gstreamer1.0-plugins-good gstreamer1.0-plugins-ugly
 
-.PHONY: help build release demo check test test-systemd test-vm mutants sanitize bench soak lint format install deb test-deb image test-image \
-	clean toolchain build-packages test-packages bench-packages vm-packages deb-packages image-packages \
+.PHONY: help build release demo check test test-systemd test-vm mutants sanitize bench soak lint format install deb test-deb arm64 arm64-check deb-arm64 arm64-runner \
+	image test-image clean toolchain arm64-toolchain build-packages test-packages bench-packages vm-packages deb-packages arm64-packages image-packages \
 	image-test-packages python-peers
 
 help:  ## list the targets
@@ -87,6 +89,32 @@ deb: release deb-packages  ## Debian packages for this machine's release and arc
 test-deb: deb test-packages  ## of these: install on a clean Debian, publish, upgrade, remove, purge
 	Tests/Rigs/packages/package-tests
 
+# Into a folder of its own, so that it and the native build leave each other alone. SWIFT_SDK: an installed Swift SDK in place of ours.
+ARM64_BUILD := $(if $(SWIFT_SDK),$(SWIFT) build --swift-sdk $(SWIFT_SDK),.arm64/swift build --swift-sdks-path "$(CURDIR)/.arm64/sdks" \
+	--swift-sdk watchbox-trixie-arm64) --scratch-path .build-arm64
+# What runs arm64 programs here.
+ARM64_RUN ?= $(if $(SWIFT_SDK),,.arm64/run)
+ARM64_PROGRAMS := .build-arm64/aarch64-unknown-linux-gnu
+
+arm64: arm64-toolchain  ## the programs for Debian 13 and Raspberry Pi OS 13 (arm64), built on this machine (SWIFT_SDK=NAME: with an SDK of yours)
+	$(ARM64_BUILD) -c release --static-swift-stdlib
+
+arm64-check: arm64-runner arm64  ## of them, under qemu-user: unit and dialogue tests, and the main chain
+	$(ARM64_BUILD) --build-tests
+	Tests/Rigs/arm64/check --programs $(ARM64_PROGRAMS) --run '$(ARM64_RUN)'
+
+deb-arm64: arm64-runner arm64 deb-packages  ## Debian packages of them, in .build/deb
+	packaging/build-deb --programs $(ARM64_PROGRAMS)/release --architecture arm64 --release trixie --run '$(ARM64_RUN)' --strip aarch64-linux-gnu-strip \
+		.build/deb
+
+arm64-toolchain: $(if $(SWIFT_SDK),toolchain,arm64-packages)
+	$(if $(SWIFT_SDK),,packaging/arm64-toolchain .arm64)
+
+# Before an hour of building.
+arm64-runner:
+	@[ -n '$(ARM64_RUN)' ] || { echo "make: arm64 programs have to run here, and ARM64_RUN does not say how" >&2; \
+		echo "Next: make $(MAKECMDGOALS) SWIFT_SDK=$(SWIFT_SDK) ARM64_RUN='qemu-aarch64-static -L ROOT-OF-THAT-SDK'" >&2; exit 1; }
+
 image: image-packages  ## a disk image that a box starts from, and an update bundle, of the packages in .build/deb (ARCHITECTURE=arm64, RELEASE=trixie)
 	packaging/image/make-image --architecture $(ARCHITECTURE) $(if $(RELEASE),--release $(RELEASE)) .build/image
 
@@ -94,7 +122,7 @@ test-image: image-packages image-test-packages  ## of it: first start, adoption,
 	Tests/Rigs/image/image-tests --architecture $(ARCHITECTURE)
 
 clean:  ## remove what was built
-	rm -rf .build demo-out Benchmarks/.build
+	rm -rf .build .build-arm64 demo-out Benchmarks/.build
 
 toolchain:
 	@Tests/Rigs/require-swift $(SWIFT)
@@ -111,6 +139,9 @@ vm-packages:
 
 deb-packages:
 	@Tests/Rigs/require-debian $(DEB_PACKAGES)
+
+arm64-packages:
+	@Tests/Rigs/require-debian $(ARM64_PACKAGES)
 
 image-packages:
 	@Tests/Rigs/require-debian $(IMAGE_PACKAGES)
