@@ -13,6 +13,7 @@ DESTDIR ?=
 PREFIX ?= /usr
 ARCHITECTURE ?= $(shell dpkg --print-architecture)
 SWIFT_SDK ?=
+BOARD ?=
 
 BUILD_PACKAGES := git ca-certificates g++ pkg-config libavcodec-dev libavformat-dev libavutil-dev libswscale-dev libswresample-dev \
 	libssl-dev libcurl4-openssl-dev zlib1g-dev libsystemd-dev libsqlite3-dev libv4l-dev libasound2-dev libxml2-dev
@@ -23,7 +24,7 @@ VM_PACKAGES := qemu-system-x86 mmdebstrap debian-archive-keyring kmod cpio e2fsp
 	python3 ffmpeg
 DEB_PACKAGES := dpkg-dev binutils lintian python3
 IMAGE_PACKAGES := mmdebstrap debian-archive-keyring erofs-utils cryptsetup-bin genimage mtools dosfstools e2fsprogs grub-common \
-	squashfs-tools rauc openssl fdisk python3
+	squashfs-tools rauc openssl fdisk device-tree-compiler python3
 ARM64_PACKAGES := git mmdebstrap debian-archive-keyring bubblewrap qemu-user-static binutils-aarch64-linux-gnu
 IMAGE_TEST_PACKAGES := qemu-system-x86 ovmf qemu-system-arm qemu-efi-aarch64 openssh-client mtools dosfstools grub-common rauc squashfs-tools
 BENCH_PACKAGES := ffmpeg gcc libssl-dev openssl time libnginx-mod-rtmp nginx python3 mmdebstrap debian-archive-keyring iproute2 util-linux \
@@ -115,11 +116,11 @@ arm64-runner:
 	@[ -n '$(ARM64_RUN)' ] || { echo "make: arm64 programs have to run here, and ARM64_RUN does not say how" >&2; \
 		echo "Next: make $(MAKECMDGOALS) SWIFT_SDK=$(SWIFT_SDK) ARM64_RUN='qemu-aarch64-static -L ROOT-OF-THAT-SDK'" >&2; exit 1; }
 
-image: image-packages  ## a disk image that a box starts from, and an update bundle, of the packages in .build/deb (ARCHITECTURE=arm64, RELEASE=trixie)
+image: image-packages  ## a disk image that a box starts from, and an update bundle, of the packages in .build/deb (ARCHITECTURE=arm64: for Raspberry Pis, too)
 	packaging/image/make-image --architecture $(ARCHITECTURE) $(if $(RELEASE),--release $(RELEASE)) .build/image
 
-test-image: image-packages image-test-packages  ## of it: first start, adoption, updates, power cuts, reset, in QEMU (an hour, on demand)
-	Tests/Rigs/image/image-tests --architecture $(ARCHITECTURE)
+test-image: image-packages image-test-packages  ## of it: first start, adoption, updates, power cuts, reset, in QEMU (on demand; BOARD=arm64, BOARD=pi3)
+	Tests/Rigs/image/image-tests --board $(if $(BOARD),$(BOARD),$(ARCHITECTURE))
 
 clean:  ## remove what was built
 	rm -rf .build .build-arm64 demo-out Benchmarks/.build
@@ -144,7 +145,7 @@ arm64-packages:
 	@Tests/Rigs/require-debian $(ARM64_PACKAGES)
 
 image-packages:
-	@Tests/Rigs/require-debian $(IMAGE_PACKAGES)
+	@Tests/Rigs/require-debian $(IMAGE_PACKAGES) $(if $(filter $(ARCHITECTURE),$(shell dpkg --print-architecture)),,qemu-user-static arch-test)
 
 image-test-packages:
 	@Tests/Rigs/require-debian $(IMAGE_TEST_PACKAGES)

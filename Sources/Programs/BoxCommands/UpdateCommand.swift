@@ -27,7 +27,7 @@ struct UpdateCommand: AsyncParsableCommand {
 
               watchboxctl update status
               watchboxctl update check https://example.net/watchbox.raucb
-              sudo watchboxctl update install watchbox-efi-arm64.raucb
+              sudo watchboxctl update install watchbox-arm64.raucb
               sudo watchboxctl update rollback
             """,
         subcommands: [
@@ -164,7 +164,7 @@ struct UpdateCheckCommand: AsyncParsableCommand {
 struct UpdateInstallCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "install", abstract: "Writes a bundle over the system that does not run; cameras go on meanwhile.",
-        discussion: "  sudo watchboxctl update install watchbox-efi-arm64.raucb --reboot")
+        discussion: "  sudo watchboxctl update install watchbox-arm64.raucb --reboot")
 
     enum Risk: String, CaseIterable, ExpressibleByArgument {
         /// An older system may have faults that are known, and may not read what a newer one has written.

@@ -6,7 +6,7 @@ import Testing
 struct SlotReportTests {
     /// What RAUC 1.8 said on a box that had just been flashed (`rauc status --detailed --output-format=json`).
     private static let flashed = #"""
-        {"compatible":"watchbox-efi-amd64","variant":"","booted":"A","boot_primary":"system.0","slots":[
+        {"compatible":"watchbox-amd64","variant":"","booted":"A","boot_primary":"system.0","slots":[
         {"boot.0":{"class":"boot","device":"/dev/disk/by-partlabel/boot_a","type":"raw","bootname":null,"state":"active","parent":"system.0","mountpoint":null,"boot_status":null,"slot_status":{"bundle":{"compatible":null}}}},
         {"system.1":{"class":"system","device":"/dev/disk/by-partlabel/system_b","type":"raw","bootname":"B","state":"inactive","parent":null,"mountpoint":null,"boot_status":"bad","slot_status":{"bundle":{"compatible":null}}}},
         {"system.0":{"class":"system","device":"/dev/disk/by-partlabel/system_a","type":"raw","bootname":"A","state":"booted","parent":null,"mountpoint":null,"boot_status":"good","slot_status":{"bundle":{"compatible":null}}}},

@@ -4,32 +4,32 @@ import time
 
 from boxed.checks import Not
 
-from .machine import START, Machine
+from .machine import BOARDS, START, Machine
 
 # An emulated board on a busy machine may not hear its watchdog in 14 s; that it is armed is checked all the same.
 PATIENCE = "systemd.watchdog_sec=180s"
 
 
 class Box:
-    def __init__(self, architecture, images, directory, host):
-        self.architecture, self.images, self.directory, self.host = architecture, images, directory, host
+    def __init__(self, board, images, directory, host):
+        self.board, self.images, self.directory, self.host = board, images, directory, host
         self.machine = None
         self.adopted = False
 
     @property
     def image(self):
-        return self.images / f"watchbox-efi-{self.architecture}.img"
+        return self.images / BOARDS[self.board].image
 
     @property
     def bundle(self):
-        return self.images / f"watchbox-efi-{self.architecture}.raucb"
+        return self.image.with_suffix(".raucb")
 
     def flash(self):
         """A new card."""
         if self.machine:
             self.machine.cut()
-        self.machine = Machine(self.architecture, self.image, self.directory)
-        self.machine.kernel(PATIENCE)
+        self.machine = Machine(self.board, self.image, self.directory)
+        self.machine.kernel(f"{PATIENCE} {self.machine.board.words}".strip())
         return self.machine
 
     def adoption(self):

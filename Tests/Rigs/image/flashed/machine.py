@@ -1,4 +1,5 @@
-"""A board: QEMU with EFI firmware and the image on its disk. Without KVM: it may be there and not work."""
+"""A board: QEMU with the image on its disk or card. Without KVM: it may be there and not work."""
+import json
 import mmap
 import os
 import pathlib
@@ -9,23 +10,70 @@ import time
 
 # How long a start may take. For what hangs, not for what is slow.
 START = 900
-MACHINES = {
-    "amd64": dict(
-        program="qemu-system-x86_64", arguments=["-M", "q35", "-cpu", "max"],
-        firmware=[("/usr/share/OVMF/OVMF_CODE_4M.fd", "/usr/share/OVMF/OVMF_VARS_4M.fd")],
-        packages="qemu-system-x86 ovmf"),
-    "arm64": dict(
-        program="qemu-system-aarch64", arguments=["-M", "virt", "-cpu", "cortex-a72"],
-        firmware=[("/usr/share/AAVMF/AAVMF_CODE.fd", "/usr/share/AAVMF/AAVMF_VARS.fd")],
-        packages="qemu-system-arm qemu-efi-aarch64"),
+
+
+class EFI:
+    """A machine with EFI firmware, which is in the Debian packages named."""
+
+    words, arms_watchdog, has_clock = "", True, True
+
+    def __init__(self, image, program, arguments, code, variables, packages):
+        self.image, self.program, self.arguments, self.firmware, self.packages = image, program, arguments, (code, variables), packages
+
+    def missing(self):
+        return not all(os.path.exists(file) for file in self.firmware)
+
+    def prepare(self, machine):
+        shutil.copy(self.firmware[1], machine.directory / "firmware.fd")
+
+    def devices(self, machine):
+        return ["-smp", "2", "-m", "1024", "-nodefaults", "-no-user-config",
+                "-drive", f"if=pflash,format=raw,readonly=on,file={self.firmware[0]}",
+                "-drive", f"if=pflash,format=raw,file={machine.directory / 'firmware.fd'}",
+                "-drive", f"if=none,id=disk,file={machine.disk},format=raw,cache=writeback,discard=unmap",
+                "-device", "virtio-blk-pci,drive=disk,bootindex=1",
+                "-device", "virtio-net-pci,netdev=network,romfile=",
+                "-device", "i6300esb", "-action", "watchdog=reset",
+                "-object", "rng-random,id=random,filename=/dev/urandom", "-device", "virtio-rng-pci,rng=random",
+                "-serial", "chardev:console"]
+
+
+class RaspberryPi:
+    """A Raspberry Pi 3 as far as QEMU has one: its processor, SD card, USB and serial line. Its firmware, closed source, is not run:
+    QEMU starts U-Boot with the device tree, both from the card, as it would. Its watchdog resets the board as soon as it is armed."""
+    image, program, arguments, packages = "watchbox-arm64.img", "qemu-system-aarch64", ["-M", "raspi3b"], "qemu-system-arm"
+    words, arms_watchdog, has_clock = "module_blacklist=bcm2835_wdt", False, False
+
+    def missing(self):
+        return False
+
+    def prepare(self, machine):
+        for name in ("u-boot.bin", "bcm2837-rpi-3-b.dtb"):
+            content = machine.get(name)
+            if content is None:
+                raise OSError(f"the card's first partition has no {name}")
+            (machine.directory / name).write_bytes(content)
+
+    def devices(self, machine):
+        return ["-kernel", machine.directory / "u-boot.bin", "-dtb", machine.directory / "bcm2837-rpi-3-b.dtb",
+                "-drive", f"if=sd,file={machine.disk},format=raw,cache=writeback",
+                "-device", "usb-net,netdev=network", "-serial", "null", "-serial", "chardev:console"]
+
+
+BOARDS = {
+    "amd64": EFI("watchbox-amd64.img", "qemu-system-x86_64", ["-M", "q35", "-cpu", "max"],
+                 "/usr/share/OVMF/OVMF_CODE_4M.fd", "/usr/share/OVMF/OVMF_VARS_4M.fd", "qemu-system-x86 ovmf"),
+    "arm64": EFI("watchbox-arm64.img", "qemu-system-aarch64", ["-M", "virt", "-cpu", "cortex-a72"],
+                 "/usr/share/AAVMF/AAVMF_CODE.fd", "/usr/share/AAVMF/AAVMF_VARS.fd", "qemu-system-arm qemu-efi-aarch64"),
+    "pi3": RaspberryPi(),
 }
 
 
-def missing(architecture):
+def missing(board):
     """Why there can be no such machine here, or None."""
-    machine = MACHINES[architecture]
-    if not shutil.which(machine["program"]) or not all(os.path.exists(file) for file in machine["firmware"][0]):
-        return f"QEMU or its firmware is missing (Debian packages {machine['packages']})"
+    board = BOARDS[board]
+    if not shutil.which(board.program) or board.missing():
+        return f"QEMU or its firmware is missing (Debian packages {board.packages})"
     if not shutil.which("ssh"):
         return "the Debian package openssh-client is missing"
     return None
@@ -38,15 +86,15 @@ def free_port():
 
 
 class Machine:
-    def __init__(self, architecture, image, directory, gigabytes=4):
+    def __init__(self, board, image, directory, gigabytes=4):
         """The image is only read: what the machine writes goes to a disk of its own, larger than the image, as a card is."""
-        self.kind = MACHINES[architecture]
+        self.board = BOARDS[board]
         self.directory = pathlib.Path(directory)
         self.directory.mkdir(parents=True)
         self.disk = self.directory / "disk.img"
         subprocess.run(["cp", "--sparse=always", "--reflink=auto", image, self.disk], check=True)
         os.truncate(self.disk, gigabytes << 30)
-        shutil.copy(self.kind["firmware"][0][1], self.directory / "firmware.fd")
+        self.board.prepare(self)
         self.key = self.directory / "key"
         subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-C", "owner@laptop", "-f", self.key], check=True)
         self.port = free_port()
@@ -63,18 +111,10 @@ class Machine:
         self.starts += 1
         restrict = "" if online else ",restrict=on"
         command = [
-            "setpriv", "--pdeathsig", "KILL", self.kind["program"], *self.kind["arguments"],
-            "-accel", "tcg,thread=multi,tb-size=512", "-smp", "2", "-m", "1024",
-            "-nodefaults", "-no-user-config", "-display", "none", "-monitor", "none",
-            "-drive", f"if=pflash,format=raw,readonly=on,file={self.kind['firmware'][0][0]}",
-            "-drive", f"if=pflash,format=raw,file={self.directory / 'firmware.fd'}",
-            "-drive", f"if=none,id=disk,file={self.disk},format=raw,cache=writeback,discard=unmap",
-            "-device", "virtio-blk-pci,drive=disk,bootindex=1",
+            "setpriv", "--pdeathsig", "KILL", self.board.program, *self.board.arguments,
+            "-accel", "tcg,thread=multi,tb-size=512", "-display", "none", "-monitor", "none",
             "-netdev", f"user,id=network,hostfwd=tcp:127.0.0.1:{self.port}-:22{restrict}",
-            "-device", "virtio-net-pci,netdev=network,romfile=",
-            "-device", "i6300esb", "-action", "watchdog=reset",
-            "-object", "rng-random,id=random,filename=/dev/urandom", "-device", "virtio-rng-pci,rng=random",
-            "-chardev", f"file,id=console,path={self.console}", "-serial", "chardev:console"]
+            "-chardev", f"file,id=console,path={self.console}", *self.board.devices(self)]
         if date:
             command += ["-rtc", f"base={date}"]
         if not reboots:
@@ -113,8 +153,9 @@ class Machine:
         return self.ssh("true", seconds=20).returncode == 0
 
     def said(self, lines=12):
+        """The last lines of its serial line; None: all."""
         text = self.console.read_text(errors="replace") if self.console.exists() else ""
-        return "\n".join(line.strip() for line in text.splitlines()[-lines:]) or "(nothing on its serial line)"
+        return "\n".join(line.strip() for line in text.splitlines()[-lines if lines else None:]) or "(nothing on its serial line)"
 
     # ---- the card, while the machine is off ----
 
@@ -126,9 +167,13 @@ class Machine:
 
     def kernel(self, words):
         """More words for the kernel, at each start from now on, as grub.cfg says."""
+        self.environment(EXTRA=words)
+
+    def environment(self, **variables):
+        """Sets what the boot loader reads."""
         file = self.directory / "grubenv"
         file.write_bytes(self.get("grub/grubenv"))
-        subprocess.run(["grub-editenv", file, "set", f"EXTRA={words}"], check=True)
+        subprocess.run(["grub-editenv", file, "set", *(f"{name}={value}" for name, value in variables.items())], check=True)
         self.put("grub/grubenv", file.read_bytes())
 
     def kernel_later(self, words):
@@ -146,6 +191,26 @@ class Machine:
         """A file of the first partition; None: there is none."""
         done = subprocess.run(["mtype", "-i", f"{self.disk}@@1M", f"::{name}"], capture_output=True)
         return done.stdout if done.returncode == 0 else None
+
+    def wipe(self, partition):
+        """Zeros where its file system begins."""
+        with open(self.disk, "r+b") as file:
+            file.seek(self._place(partition)[0])
+            file.write(bytes(1 << 20))
+
+    def copy(self, partition, other):
+        with open(self.disk, "r+b") as file:
+            start, size = self._place(partition)
+            file.seek(start)
+            content = file.read(size)
+            file.seek(self._place(other)[0])
+            file.write(content)
+
+    def _place(self, partition):
+        """Where it begins, and its size, in bytes."""
+        table = json.loads(subprocess.run(["sfdisk", "--json", self.disk], check=True, capture_output=True).stdout)["partitiontable"]
+        entry = next(one for one in table["partitions"] if one.get("name") == partition)
+        return entry["start"] * table.get("sectorsize", 512), entry["size"] * table.get("sectorsize", 512)
 
     def count(self, secret):
         """How often something stands anywhere on the card."""

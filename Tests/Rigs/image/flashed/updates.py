@@ -44,7 +44,7 @@ def bundles(box):
     """What a box has to refuse before it reads any of the content, which is therefore small."""
     made = box.directory / "bundles"
     made.mkdir(exist_ok=True)
-    compatible = f"watchbox-efi-{box.architecture}"
+    compatible = box.image.stem
 
     def bundle(name, version, signing, brand=compatible):
         target = made / f"{name}.raucb"
