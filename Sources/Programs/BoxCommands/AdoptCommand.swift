@@ -35,9 +35,13 @@ struct AdoptCommand: AsyncParsableCommand {
     @Flag(help: "Anybody can put the drive in: once the box is adopted, only the file of --record is taken to its end.")
     var removable = false
 
+    @Flag(help: "Try again, after 10, 30 and 60 s, what the box could not take for a reason that may pass.")
+    var retry = false
+
     @OptionGroup var output: OutputOptions
 
     func validate() throws {
+        if retry, dryRun { throw ValidationError("--retry has no meaning with --dry-run, which changes nothing.") }
         if removable, record == nil {
             throw ValidationError("--removable needs --record: without it nothing says whether the box is adopted.")
         }
@@ -49,7 +53,12 @@ struct AdoptCommand: AsyncParsableCommand {
         let adoption = Adoption(
             volume: try AdoptionVolume(directory), root: root == "/" ? "" : root, client: output.client,
             record: record.map { AdoptionRecord(path: $0, isRemovable: removable) })
-        let report = try await adoption.run(isDryRun: dryRun)
+        let progress = ProgressLine()
+        let report = try await adoption.run(isDryRun: dryRun, pauses: retry ? Adoption.pauses : []) { pause, report in
+            let what = report.problem.map { "\($0.what): \($0.why)" } ?? "not taken"
+            progress.step("\(what); once more in \(pause.components.seconds) s")
+            try await Task.sleep(for: pause)
+        }
         output.show(report, isWell: report.status == 0) { style in
             report.lines.map { style.paint($0, .plain) }
         }

@@ -53,9 +53,30 @@ struct Adoption {
     /// Before each step; throwing ends it there, as a power cut does.
     var willDo: (AdoptionStep) throws -> Void = { _ in }
 
+    /// Before each further try: at its first start a box is busy, and what takes too long then does not a minute later.
+    static let pauses: [Duration] = [.seconds(10), .seconds(30), .seconds(60)]
+
+    /// - Parameters:
+    ///   - pauses: after each, once more, what failed for a reason that may pass.
+    ///   - wait: waits for so long, after a try that ended so.
     /// - Returns: what has become of it; the result is on the volume already, but for a dry run.
     /// - Throws: `CommandFailure` when not even a result can be left.
-    func run(isDryRun: Bool) async throws -> AdoptionReport {
+    func run(
+        isDryRun: Bool, pauses: [Duration] = [], wait: (Duration, AdoptionReport) async throws -> Void = { _, _ in }
+    ) async throws -> AdoptionReport {
+        var report = try await attempt(isDryRun: isDryRun, after: [])
+        for pause in pauses {
+            guard report.mayPass else { break }
+            try await wait(pause, report)
+            report = try await attempt(isDryRun: isDryRun, after: report.changes)
+        }
+        // No result between two tries: whoever reads one takes it for the end.
+        if !isDryRun, report.outcome == .refused || report.outcome == .failed { try leave(report) }
+        return report
+    }
+
+    /// - Parameter changes: what earlier tries may have changed already.
+    private func attempt(isDryRun: Bool, after changes: [ConfigurationChange]) async throws -> AdoptionReport {
         switch try volume.read() {
         case .none: return try withoutFile(isDryRun: isDryRun)
         case .zeros where volume.hasPrepared:
@@ -65,16 +86,15 @@ struct Adoption {
             for step in AdoptionStep.ending.dropFirst() { try perform(step, report) }
             return report
         case .zeros:
-            return try left(
-                AdoptionReport(refusal: "holds zeros instead of text", "It was damaged; write it again"), isDryRun)
+            return AdoptionReport(refusal: "holds zeros instead of text", "It was damaged; write it again")
         case .refused(let why, let hint):
             guard record?.allows(nil) ?? true else { return AdoptionReport(.notTaken) }
-            return try left(AdoptionReport(refusal: why, hint), isDryRun)
+            return AdoptionReport(refusal: why, hint)
         case .bytes(let bytes):
             guard record?.allows(bytes) ?? true else { return AdoptionReport(.notTaken) }
             let (file, issues) = AdoptionFile.read(bytes, name: AdoptionVolume.fileName)
-            guard let file else { return try left(AdoptionReport(refusals: issues), isDryRun) }
-            return try await take(file, bytes, notes: issues, isDryRun: isDryRun)
+            guard let file else { return AdoptionReport(refusals: issues) }
+            return try await take(file, bytes, notes: issues, isDryRun: isDryRun, after: changes)
         }
     }
 
@@ -88,12 +108,12 @@ struct Adoption {
         // What an editor of Windows makes of it, where endings are hidden.
         let long = AdoptionVolume.fileName + ".txt"
         guard volume.has(long) else { return AdoptionReport(.nothing) }
-        return try left(
-            AdoptionReport(refusal: "is called \(long)", "Rename it to \(AdoptionVolume.fileName)"), isDryRun)
+        return AdoptionReport(refusal: "is called \(long)", "Rename it to \(AdoptionVolume.fileName)")
     }
 
     private func take(
-        _ file: AdoptionFile, _ bytes: [UInt8], notes: [ConfigurationIssue], isDryRun: Bool
+        _ file: AdoptionFile, _ bytes: [UInt8], notes: [ConfigurationIssue], isDryRun: Bool,
+        after earlier: [ConfigurationChange]
     ) async throws -> AdoptionReport {
         var report = AdoptionReport(.checked)
         report.notes = notes
@@ -103,12 +123,12 @@ struct Adoption {
             let system = try AdoptionSystem.files(of: file, root: root)
             report.describe(system)
             let changes = file.hasObjects ? try await difference(file) : []
-            report.changes = changes
+            report.changes = changes.isEmpty ? earlier : changes
             steps = AdoptionStep.all(of: file, system: system, hasChanges: !changes.isEmpty)
             if !isDryRun { try record?.write(bytes) }
         } catch {
-            report.fail(error, isUnchanged: true)
-            return try left(report, isDryRun)
+            report.fail(error, isUnchanged: earlier.isEmpty)
+            return report
         }
         guard !isDryRun else { return report }
         let ending = steps.firstIndex(of: .prepareResult) ?? 0
@@ -119,7 +139,7 @@ struct Adoption {
                 error.hint += "; with the file as it is, since the box takes no other one from a stick any more"
             }
             report.fail(error, isUnchanged: false)
-            return try left(report, isDryRun)
+            return report
         }
         report.outcome = .taken
         try end(report)
@@ -184,8 +204,7 @@ struct Adoption {
     }
 
     /// The file stays, for its correction.
-    private func left(_ report: AdoptionReport, _ isDryRun: Bool) throws -> AdoptionReport {
-        guard !isDryRun else { return report }
+    private func leave(_ report: AdoptionReport) throws {
         do throws(FileFailure) {
             try volume.leave(report.text)
         } catch {
@@ -194,7 +213,6 @@ struct Adoption {
                 why: "\(error)", hint: "mount the drive writable; --dry-run shows what is wrong with the file",
                 status: .failed)
         }
-        return report
     }
 
     /// What control would change; it may be on its way up still.

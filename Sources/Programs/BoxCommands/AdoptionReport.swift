@@ -101,6 +101,12 @@ struct AdoptionReport: Codable, Equatable, Sendable {
         status = failure.status.rawValue
     }
 
+    /// It failed, and not for what the file says: the same file may be taken a minute later.
+    var mayPass: Bool {
+        outcome == .failed
+            && [ExitStatus.failed, .daemonUnreachable, .remoteUnreachable].contains { $0.rawValue == status }
+    }
+
     // MARK: For people
 
     /// With the line ends that every editor shows.

@@ -50,6 +50,8 @@ final class AdoptionVolume {
     ///
     /// - Throws: `.notPermitted` when it could be read and not be wiped.
     func read() throws(CommandFailure) -> Content {
+        if file >= 0 { close(file) }
+        file = -1
         var status = stat()
         guard fstatat(directory, Self.fileName, &status, AT_SYMLINK_NOFOLLOW) == 0 else {
             guard errno == ENOENT else { throw Self.unreadable(errno, name) }

@@ -176,6 +176,60 @@ struct AdoptionTests {
         #expect(stage.text("WATCHBOX/watchbox.toml") == Self.file)
     }
 
+    /// Each try ends at another step, for another reason.
+    @Test(arguments: [Console.ExitStatus.failed, .daemonUnreachable, .remoteUnreachable])
+    func `what failed for a reason that may pass is tried again`(status: Console.ExitStatus) async throws {
+        try await AdoptionStage.run { stage in
+            try stage.write(Self.file)
+            let failing = Mutex(["take the objects", "store camera.front.password", "store relay.main.secret_url"])
+            let adoption = try stage.adoption { step in
+                try failing.withLock { names in
+                    guard "\(step)" == names.first else { return }
+                    names.removeFirst()
+                    throw CommandFailure(what: "\(step)", why: "busy", hint: "wait", status: status)
+                }
+            }
+            var waited: [Duration] = []
+            let report = try await adoption.run(isDryRun: false, pauses: Adoption.pauses) { pause, report in
+                #expect(report.problem?.why == "busy")
+                #expect(stage.text("WATCHBOX/watchbox.toml") == Self.file)
+                // Read between two tries, it would be taken for the end.
+                #expect(stage.volumeNames == ["watchbox.toml"])
+                waited.append(pause)
+            }
+            #expect(waited == Adoption.pauses)
+            #expect(report.outcome == .taken)
+            #expect(stage.text("WATCHBOX/watchbox-result.txt") == Self.result)
+            try await Self.expectTaken(stage, "")
+        }
+    }
+
+    @Test func `what goes on failing is left for the next start`() async throws {
+        let stage = try AdoptionStage()
+        try stage.write(Self.file)
+        var adoption = try stage.adoption()
+        adoption.patience = .zero
+        var tries = 0
+        let report = try await adoption.run(isDryRun: false, pauses: [.zero, .zero]) { _, _ in tries += 1 }
+        #expect(tries == 2)
+        #expect(stage.text("WATCHBOX/watchbox-result.txt")?.contains("NOT taken. Nothing was changed.") == true)
+        #expect(report.status == ExitStatus.daemonUnreachable.rawValue)
+        #expect(stage.text("WATCHBOX/watchbox.toml") == Self.file)
+    }
+
+    /// What is wrong with the file, or with what the box has beside it, does not pass by waiting.
+    @Test func `what has to be corrected is not tried again`() async throws {
+        try await AdoptionStage.run(configuration: "kas.url = \"https://kas.example.net/kas\"\n") { stage in
+            for text in [Self.file, "]", Self.file.replacing("url =", with: "xurl =")] {
+                try stage.write(text)
+                let report = try await stage.adoption().run(isDryRun: false, pauses: Adoption.pauses) { _, report in
+                    Issue.record("tried again after \(report)")
+                }
+                #expect(report.status != 0)
+            }
+        }
+    }
+
     @Test func `network and keys alone need no control`() async throws {
         let stage = try AdoptionStage()
         try stage.write("network.ethernet = {}\nadmin_keys = []\n")
