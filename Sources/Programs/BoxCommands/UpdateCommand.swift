@@ -13,7 +13,9 @@ enum SharedFiles {
     /// Written and removed again, to know that it can be.
     static let probe = "/data/update.probe"
     /// What a system's settings and state belong to. Without it, the next start of that system works on a new copy.
-    static func identity(of system: String) -> String { "/data/slots/\(system.lowercased())/identity" }
+    static func identity(of system: String) -> String { "\(slot(of: system))/identity" }
+    /// What a system writes: its settings and its state.
+    static func slot(of system: String) -> String { "/data/slots/\(system.lowercased())" }
 }
 
 struct UpdateCommand: AsyncParsableCommand {
@@ -206,6 +208,7 @@ struct UpdateInstallCommand: AsyncParsableCommand {
                 hint: "wait until it is: watchboxctl update status; or keep it: watchboxctl update mark-good",
                 status: .conflict)
         }
+        try requireRoom(for: slots.running.name)
         let before = PendingUpdate.read(SharedFiles.pendingUpdate)
         // Before the bundle: a power cut after it must not start a system that nobody watches.
         let pending = PendingUpdate(
@@ -246,6 +249,20 @@ struct UpdateInstallCommand: AsyncParsableCommand {
             output.report(
                 "\(offer.version) is installed, and starts with the next reboot: sudo systemctl reboot", offer)
         }
+    }
+
+    /// - Parameter system: the running one, of whose settings and state the other one begins with a copy.
+    private func requireRoom(for system: String) throws(CommandFailure) {
+        let room: StateRoom
+        do throws(FileFailure) { room = try StateRoom.look(at: SharedFiles.slot(of: system)) } catch {
+            throw CommandFailure(what: "nothing was installed", why: "\(error)", hint: "watchboxctl doctor")
+        }
+        guard !room.isEnough else { return }
+        throw CommandFailure(
+            what: "nothing was installed",
+            why: "the new system begins with a copy of this one's settings and state, and the card has no room for it",
+            hint: "free \(room.missingMegabytes) MB on /data; old bundles may be in /var/tmp. "
+                + "Look: sudo du -xh -d 5 /data")
     }
 
     /// After a failure. RAUC may go on without who asked it: what it will start stays watched.

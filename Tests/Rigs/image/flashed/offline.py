@@ -1,6 +1,7 @@
 """What a box meets where nobody is: no network, a clock that says 1970, a card that is full."""
 from boxed.checks import Not
 
+from . import updates
 from .machine import START
 
 
@@ -30,6 +31,9 @@ def run(box, checks):
 
 
 def full(box, checks):
+    updates.bring(box)
+    # That it does is written to the card.
+    checks.until("the system counts as good", lambda: updates.slots(box)["slots"]["running"]["isGood"], seconds=600, needed=True, pause=3)
     free = int(box.run("df --output=avail -B1 /data | tail -n 1").stdout)
     done = box.run(f"sudo fallocate -l {free} /data/filler; sudo dd if=/dev/zero of=/data/filler2 bs=4k 2>/dev/null; df --output=avail -B1 /data | tail -n 1", 300)
     checks.expect("the card is full", int(done.stdout.split()[-1]) < 1 << 20, done.stdout)
@@ -38,5 +42,10 @@ def full(box, checks):
     checks.expect("a change is refused, with a reason",
                   (lambda d: d.returncode != 0 and "Next:" in d.stderr)(box.run("watchboxctl camera edit front --name 'Front door, left'")))
     viewer.clean(checks, "and loses no frame")
+    # Not for the bundle, which is there, but for the copy of its state with which the other system begins.
+    before = updates.slots(box)
+    done = box.run(f"sudo watchboxctl update install {updates.BUNDLE}", 600)
+    checks.expect("an update is refused, with the room that it needs", done.returncode == 1 and "MB on /data" in done.stderr, f"{done.stdout} {done.stderr}")
+    checks.same("and the systems are as they were", updates.slots(box), before)
     box.run("sudo rm -f /data/filler /data/filler2")
     checks.same("with room again, it is taken", box.run("watchboxctl camera edit front --name 'Front door, left'").returncode, 0)
