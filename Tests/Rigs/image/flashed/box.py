@@ -1,5 +1,6 @@
 """One flashed box, through all groups: its machine, and its owner."""
 import json
+import shutil
 import time
 
 from boxed.checks import Not
@@ -28,6 +29,8 @@ class Box:
         """A new card."""
         if self.machine:
             self.machine.cut()
+        # Of the card before, which another group may have spoiled.
+        shutil.rmtree(self.directory, ignore_errors=True)
         self.machine = Machine(self.board, self.image, self.directory)
         self.machine.kernel(f"{PATIENCE} {self.machine.board.words}".strip())
         return self.machine
