@@ -122,8 +122,11 @@ image: image-packages  ## a disk image that a box starts from, and an update bun
 test-image: image-packages image-test-packages  ## of it: first start, adoption, updates, power cuts, reset, in QEMU (on demand; BOARD=arm64, BOARD=pi3)
 	Tests/Rigs/image/image-tests --board $(if $(BOARD),$(BOARD),$(ARCHITECTURE))
 
+# What a test that was killed left mounted is no part of what was built.
 clean:  ## remove what was built
-	rm -rf .build .build-arm64 demo-out Benchmarks/.build
+	awk -v here='$(CURDIR)/.build/' 'index($$2, here) == 1 { print $$2 }' /proc/mounts | sort -r \
+		| while IFS= read -r mount; do mount --make-private "$$mount" && umount --lazy "$$mount"; done
+	rm -rf --one-file-system .build .build-arm64 demo-out Benchmarks/.build
 
 toolchain:
 	@Tests/Rigs/require-swift $(SWIFT)
