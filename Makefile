@@ -25,13 +25,14 @@ VM_PACKAGES := qemu-system-x86 mmdebstrap debian-archive-keyring kmod cpio e2fsp
 DEB_PACKAGES := dpkg-dev binutils lintian python3
 IMAGE_PACKAGES := mmdebstrap debian-archive-keyring erofs-utils cryptsetup-bin genimage mtools dosfstools e2fsprogs grub-common \
 	squashfs-tools rauc openssl fdisk device-tree-compiler python3
-ARM64_PACKAGES := git mmdebstrap debian-archive-keyring bubblewrap qemu-user-static binutils-aarch64-linux-gnu
+CROSS_PACKAGES := git mmdebstrap debian-archive-keyring bubblewrap
+ARM64_PACKAGES := $(CROSS_PACKAGES) qemu-user-static binutils-aarch64-linux-gnu
 IMAGE_TEST_PACKAGES := qemu-system-x86 ovmf qemu-system-arm qemu-efi-aarch64 openssh-client mtools dosfstools grub-common rauc squashfs-tools
 BENCH_PACKAGES := ffmpeg gcc libssl-dev openssl time libnginx-mod-rtmp nginx python3 mmdebstrap debian-archive-keyring iproute2 util-linux \
 	python3-gi gir1.2-gst-rtsp-server-1.0 gstreamer1.0-rtsp gstreamer1.0-plugins-base gstreamer1.0-plugins-good gstreamer1.0-plugins-ugly
 
-.PHONY: help build release demo check test test-systemd test-vm mutants sanitize bench soak lint format install deb test-deb arm64 arm64-check deb-arm64 arm64-runner \
-	image test-image clean toolchain arm64-toolchain build-packages test-packages bench-packages vm-packages deb-packages arm64-packages image-packages \
+.PHONY: help build release demo check test test-systemd test-vm mutants sanitize bench soak lint format install deb test-deb trixie deb-trixie \
+	arm64 arm64-check deb-arm64 arm64-runner image test-image clean toolchain arm64-toolchain trixie-toolchain build-packages test-packages bench-packages vm-packages deb-packages arm64-packages cross-packages image-packages \
 	image-test-packages python-peers
 
 help:  ## list the targets
@@ -87,14 +88,25 @@ install: release  ## programs, units, manual and completions into $(DESTDIR)
 deb: release deb-packages  ## Debian packages for this machine's release and architecture, in .build/deb
 	packaging/build-deb .build/deb
 
-test-deb: deb test-packages  ## of these: install on a clean Debian, publish, upgrade, remove, purge
-	Tests/Rigs/packages/package-tests
+test-deb: $(if $(filter trixie,$(RELEASE)),trixie deb-packages,deb) test-packages  ## of these: install on a clean Debian, publish, upgrade, remove, purge (RELEASE=trixie: those for Debian 13)
+	$(if $(filter-out trixie $(shell . /etc/os-release && echo $$VERSION_CODENAME),$(RELEASE)),$(error RELEASE is trixie, or this machine's own))
+	Tests/Rigs/packages/package-tests $(if $(filter trixie,$(RELEASE)),--programs $(TRIXIE_PROGRAMS) --release trixie --run .cross/run-amd64)
 
-# Into a folder of its own, so that it and the native build leave each other alone. SWIFT_SDK: an installed Swift SDK in place of ours.
-ARM64_BUILD := $(if $(SWIFT_SDK),$(SWIFT) build --swift-sdk $(SWIFT_SDK),.arm64/swift build --swift-sdks-path "$(CURDIR)/.arm64/sdks" \
-	--swift-sdk watchbox-trixie-arm64) --scratch-path .build-arm64
+# Into folders of their own, so that they and the native build leave each other alone.
+CROSS_BUILD = .cross/swift build --swift-sdks-path "$(CURDIR)/.cross/sdks" --swift-sdk watchbox-trixie-$(1)
+TRIXIE_BUILD = $(call CROSS_BUILD,amd64) --scratch-path .build-trixie
+TRIXIE_PROGRAMS := .build-trixie/x86_64-pc-linux-gnu/release
+
+trixie: trixie-toolchain  ## the programs for Debian 13 (amd64), built on a machine with Debian 12 or 13, with Swift 6.2
+	$(TRIXIE_BUILD) -c release --static-swift-stdlib
+
+deb-trixie: trixie deb-packages  ## Debian packages of them, in .build/deb
+	packaging/build-deb --programs $(TRIXIE_PROGRAMS) --release trixie --run .cross/run-amd64 .build/deb
+
+# SWIFT_SDK: an installed Swift SDK in place of ours.
+ARM64_BUILD = $(if $(SWIFT_SDK),$(SWIFT) build --swift-sdk $(SWIFT_SDK),$(call CROSS_BUILD,arm64)) --scratch-path .build-arm64
 # What runs arm64 programs here.
-ARM64_RUN ?= $(if $(SWIFT_SDK),,.arm64/run)
+ARM64_RUN ?= $(if $(SWIFT_SDK),,.cross/run-arm64)
 ARM64_PROGRAMS := .build-arm64/aarch64-unknown-linux-gnu
 
 arm64: arm64-toolchain  ## the programs for Debian 13 and Raspberry Pi OS 13 (arm64), built on this machine (SWIFT_SDK=NAME: with an SDK of yours)
@@ -109,7 +121,10 @@ deb-arm64: arm64-runner arm64 deb-packages  ## Debian packages of them, in .buil
 		.build/deb
 
 arm64-toolchain: $(if $(SWIFT_SDK),toolchain,arm64-packages)
-	$(if $(SWIFT_SDK),,packaging/arm64-toolchain .arm64)
+	$(if $(SWIFT_SDK),,packaging/cross-toolchain .cross arm64)
+
+trixie-toolchain: cross-packages
+	packaging/cross-toolchain .cross amd64
 
 # Before an hour of building.
 arm64-runner:
@@ -126,7 +141,7 @@ test-image: image-packages image-test-packages  ## of it: first start, adoption,
 clean:  ## remove what was built
 	awk -v here='$(CURDIR)/.build/' 'index($$2, here) == 1 { print $$2 }' /proc/mounts | sort -r \
 		| while IFS= read -r mount; do mount --make-private "$$mount" && umount --lazy "$$mount"; done
-	rm -rf --one-file-system .build .build-arm64 demo-out Benchmarks/.build
+	rm -rf --one-file-system .build .build-arm64 .build-trixie demo-out Benchmarks/.build
 
 toolchain:
 	@Tests/Rigs/require-swift $(SWIFT)
@@ -146,6 +161,9 @@ deb-packages:
 
 arm64-packages:
 	@Tests/Rigs/require-debian $(ARM64_PACKAGES)
+
+cross-packages:
+	@Tests/Rigs/require-debian $(CROSS_PACKAGES)
 
 image-packages:
 	@Tests/Rigs/require-debian $(IMAGE_PACKAGES) $(if $(filter $(ARCHITECTURE),$(shell dpkg --print-architecture)),,qemu-user-static arch-test)
