@@ -9,7 +9,7 @@ public import Settings
 /// The configured KAS's public key: for whom collections are sealed.
 ///
 /// Fresh for 300 s, asked for with its ETag after that; when the KAS does not answer, the last good one goes on for
-/// 24 h, over a restart too when a cache file is configured. So a KAS outage does not stop a stream, nor its restart.
+/// 24 h, over a restart too (an hour less) when a cache file is configured. So a KAS outage does not stop a stream, nor its restart.
 public actor KASPublicKeyCache {
     /// A request is given this long when a key for the case of its failure is at hand.
     static let timeout: Duration = .seconds(3)
@@ -21,6 +21,8 @@ public actor KASPublicKeyCache {
     private let wallClock: @Sendable () -> Int64
     private var state = PublicKeyState()
     private var isFileRead = false
+    /// What the file says; nil when it has nothing that can be read, or was not written.
+    private var kept: KnownPublicKey?
     /// The request that is under way: everybody who asks meanwhile waits for the same one.
     private var underWay: Task<Result<KASRecipient, KeyAccessError>, Never>?
 
@@ -71,10 +73,18 @@ public actor KASPublicKeyCache {
         guard !isFileRead else { return }
         isFileRead = true
         let configuration = connection.configuration
-        guard let key = file?.read(), key.url == configuration.base, (try? recipient(key)) != nil,
+        kept = file?.read()
+        guard let key = kept, key.url == configuration.base, (try? recipient(key)) != nil,
             configuration.publicKeyPin == nil || key.publicKeyPin == configuration.publicKeyPin
         else { return }
         state.restored(key, wallClock: wallClock(), at: monotonic())
+    }
+
+    private func keep(_ key: KnownPublicKey) {
+        guard let file, kept?.isOutdated(by: key) ?? true else { return }
+        let reason = file.write(key)
+        kept = reason == nil ? key : nil
+        if let reason { logger.warning("the KAS's public key is not kept over a restart: \(reason)") }
     }
 
     private func ask(etag: String?, fallback: KnownPublicKey?) async -> Result<KASRecipient, KeyAccessError> {
@@ -83,9 +93,7 @@ public actor KASPublicKeyCache {
             let recipient = try recipient(key)
             state.fetched(key, at: monotonic())
             lastFailure = nil
-            if let reason = file?.write(key) {
-                logger.warning("the KAS's public key is not kept over a restart: \(reason)")
-            }
+            keep(key)
             return .success(recipient)
         } catch {
             state.failed(at: monotonic())

@@ -12,6 +12,17 @@ struct KnownPublicKey: Codable, Equatable, Sendable {
     var readsIdentifiers: Bool?
     /// Of the server that it was read from; a key that was read without the pin that is set now is not used.
     var publicKeyPin: String?
+
+    /// Seconds that a file may be behind: it is asked for each 300 s, and as often as that a camera would wear a card.
+    private static let maxFileAge: Int64 = 3600
+
+    /// Whether a file with this one has to be written again for the newest answer: it is another key, or the same an hour later.
+    func isOutdated(by newest: KnownPublicKey) -> Bool {
+        var same = newest
+        same.fetchedAt = fetchedAt
+        return same != self
+            || !(0..<Self.maxFileAge).contains(newest.fetchedAt.subtractingReportingOverflow(fetchedAt).partialValue)
+    }
 }
 
 /// Which public key is used, and when the KAS is asked again: pure, time is an argument.

@@ -266,6 +266,55 @@ struct KASPublicKeyCacheTests {
         #expect(try await network.cache(file: file).recipient().publicKey == kas.key.publicKey.compressed())
     }
 
+    /// Each write costs a memory card some blocks, and each camera asks 288 times a day.
+    @Test func `a key that stays the same is written once an hour`() async throws {
+        let file = Self.temporaryFile()
+        defer { try? FileManager.default.removeItem(atPath: file) }
+        let network = Network()
+        network.answer.value = .success(try MiniatureKAS().publicKeyAnswer(etag: "\"v1\""))
+        let cache = network.cache(file: file)
+        let recipient = try await cache.recipient()
+        let first = try Data(contentsOf: URL(filePath: file))
+        func passes(seconds: UInt64) async throws {
+            network.now.value += seconds * 1_000_000_000
+            network.wallClock.value += Int64(seconds)
+            #expect(try await cache.recipient() == recipient)
+        }
+        network.answer.value = .success(HTTPResponse(status: 304))
+        for _ in 1...11 { try await passes(seconds: 301) }
+        #expect(network.transport.requests.count == 12)
+        #expect(try Data(contentsOf: URL(filePath: file)) == first)
+        try await passes(seconds: 301)
+        let second = try Data(contentsOf: URL(filePath: file))
+        #expect(second != first)
+        // After a restart as well.
+        network.wallClock.value += 301
+        #expect(try await network.cache(file: file).recipient() == recipient)
+        #expect(try Data(contentsOf: URL(filePath: file)) == second)
+        // A clock that was set back.
+        network.wallClock.value -= 7200
+        await cache.invalidate()
+        _ = try await cache.recipient()
+        #expect(try Data(contentsOf: URL(filePath: file)) != second)
+    }
+
+    @Test func `another key is written at once, and so is one that could not be`() async throws {
+        let file = Self.temporaryFile()
+        defer { try? FileManager.default.removeItem(atPath: file) }
+        let network = Network()
+        network.answer.value = .success(try MiniatureKAS().publicKeyAnswer())
+        let cache = network.cache(file: file + "/key.json")
+        let old = try await cache.recipient()
+        try FileManager.default.createDirectory(atPath: file, withIntermediateDirectories: false)
+        await cache.invalidate()
+        #expect(try await cache.recipient() == old)
+        let first = try Data(contentsOf: URL(filePath: file + "/key.json"))
+        network.answer.value = .success(try MiniatureKAS().publicKeyAnswer(kid: "k2"))
+        await cache.invalidate()
+        #expect(try await cache.recipient() != old)
+        #expect(try Data(contentsOf: URL(filePath: file + "/key.json")) != first)
+    }
+
     @Test func `a file that cannot be written costs the restart, not the stream`() async throws {
         let network = Network()
         network.answer.value = .success(try MiniatureKAS().publicKeyAnswer())
