@@ -64,19 +64,19 @@ struct Adoption {
     func run(
         isDryRun: Bool, pauses: [Duration] = [], wait: (Duration, AdoptionReport) async throws -> Void = { _, _ in }
     ) async throws -> AdoptionReport {
-        var report = try await attempt(isDryRun: isDryRun, after: [])
+        var report = try await attempt(isDryRun: isDryRun)
         for pause in pauses {
             guard report.mayPass else { break }
             try await wait(pause, report)
-            report = try await attempt(isDryRun: isDryRun, after: report.changes)
+            report = try await attempt(isDryRun: isDryRun, after: report)
         }
         // No result between two tries: whoever reads one takes it for the end.
         if !isDryRun, report.outcome == .refused || report.outcome == .failed { try leave(report) }
         return report
     }
 
-    /// - Parameter changes: what earlier tries may have changed already.
-    private func attempt(isDryRun: Bool, after changes: [ConfigurationChange]) async throws -> AdoptionReport {
+    /// - Parameter earlier: the try before, which may have changed something already.
+    private func attempt(isDryRun: Bool, after earlier: AdoptionReport? = nil) async throws -> AdoptionReport {
         switch try volume.read() {
         case .none: return try withoutFile(isDryRun: isDryRun)
         case .zeros where volume.hasPrepared:
@@ -94,7 +94,7 @@ struct Adoption {
             guard record?.allows(bytes) ?? true else { return AdoptionReport(.notTaken) }
             let (file, issues) = AdoptionFile.read(bytes, name: AdoptionVolume.fileName)
             guard let file else { return AdoptionReport(refusals: issues) }
-            return try await take(file, bytes, notes: issues, isDryRun: isDryRun, after: changes)
+            return try await take(file, bytes, notes: issues, isDryRun: isDryRun, after: earlier)
         }
     }
 
@@ -113,7 +113,7 @@ struct Adoption {
 
     private func take(
         _ file: AdoptionFile, _ bytes: [UInt8], notes: [ConfigurationIssue], isDryRun: Bool,
-        after earlier: [ConfigurationChange]
+        after earlier: AdoptionReport?
     ) async throws -> AdoptionReport {
         var report = AdoptionReport(.checked)
         report.notes = notes
@@ -123,11 +123,11 @@ struct Adoption {
             let system = try AdoptionSystem.files(of: file, root: root)
             report.describe(system)
             let changes = file.hasObjects ? try await difference(file) : []
-            report.changes = changes.isEmpty ? earlier : changes
+            report.changes = changes.isEmpty ? earlier?.changes ?? [] : changes
             steps = AdoptionStep.all(of: file, system: system, hasChanges: !changes.isEmpty)
             if !isDryRun { try record?.write(bytes) }
         } catch {
-            report.fail(error, isUnchanged: earlier.isEmpty)
+            report.fail(error, isUnchanged: earlier?.problem?.isUnchanged ?? true)
             return report
         }
         guard !isDryRun else { return report }

@@ -217,6 +217,26 @@ struct AdoptionTests {
         #expect(stage.text("WATCHBOX/watchbox.toml") == Self.file)
     }
 
+    @Test func `what an earlier try has written is not called unchanged`() async throws {
+        let stage = try AdoptionStage()
+        try stage.write("network.ethernet = {}\nadmin_keys = []\n")
+        let records = "\(stage.directory)/records"
+        try FileManager.default.createDirectory(atPath: records, withIntermediateDirectories: false)
+        let record = AdoptionRecord(path: "\(records)/adopted", isRemovable: false)
+        let adoption = try stage.adoption(record: record) { step in
+            guard "\(step)" == "write etc/ssh/authorized_keys/admin" else { return }
+            throw CommandFailure(what: "\(step)", why: "busy", hint: "wait")
+        }
+        let report = try await adoption.run(isDryRun: false, pauses: [.zero]) { _, _ in
+            #expect(stage.systemNames == ["etc/systemd/network/40-watchbox-ethernet.network"])
+            // The next try ends before it writes anything.
+            try FileManager.default.removeItem(atPath: records)
+        }
+        #expect(report.problem?.why.contains("adopted") == true, "\(report)")
+        #expect(report.problem?.isUnchanged == false)
+        #expect(stage.text("WATCHBOX/watchbox-result.txt")?.contains("A part of it may be in use already.") == true)
+    }
+
     /// What is wrong with the file, or with what the box has beside it, does not pass by waiting.
     @Test func `what has to be corrected is not tried again`() async throws {
         try await AdoptionStage.run(configuration: "kas.url = \"https://kas.example.net/kas\"\n") { stage in
