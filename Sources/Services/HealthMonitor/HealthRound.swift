@@ -24,8 +24,12 @@ struct HealthRound: Sendable {
     private var lastReadingAt: UInt64
     private var isReady = false
 
-    /// Seconds between two saves in which nothing but the box's age is new.
-    private static let saveInterval = 600.0
+    /// Seconds after a save for the next one in which nothing but the box's age is new: a save is a file, a folder and
+    /// two commits of the journal, some 100 kB on a card. A box whose power is cut time and again loses half of its age
+    /// at most.
+    ///
+    /// - Parameter saved: seconds since boot, of the save.
+    private static func saveInterval(after saved: Double) -> Double { min(max(saved, 600), 3600) }
 
     init(_ service: HealthService) async {
         self.service = service
@@ -165,8 +169,8 @@ struct HealthRound: Sendable {
         let now = service.clock.now()
         let isSaved = saveTrouble == nil
         var observation = service.shared.withLock { $0.runner.observation(at: now, isStateSaved: isSaved) }
-        if !observation.faults.isEmpty {
-            // Whether a reboot can be put on record is found out before it is decided on.
+        if ladder.wouldReboot(observation) {
+            // Whether it can be put on record is found out before it is decided on.
             ladder.advance(uptime: observation.uptime)
             await save()
             observation.isStateSaved = saveTrouble == nil
@@ -175,7 +179,9 @@ struct HealthRound: Sendable {
         let actions = ladder.observe(observation)
         let isNews = ladder.state.uses != before.uses || ladder.state.totals != before.totals
         // On record before it is done: a step that ends this process must not be forgotten.
-        if isNews || saved == nil || now.seconds(since: savedAt) >= Self.saveInterval { await save() }
+        // What could not be written is tried sooner: it costs no card anything.
+        let interval = saveTrouble == nil ? Self.saveInterval(after: Double(savedAt) / 1e9) : 600
+        if isNews || saved == nil || now.seconds(since: savedAt) >= interval { await save() }
         service.shared.withLock { [state = ladder.state] in $0.ladder = state }
         return actions
     }

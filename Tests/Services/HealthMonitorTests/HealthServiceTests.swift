@@ -212,6 +212,29 @@ struct HealthServiceTests {
         await stage.stop()
     }
 
+    @Test func `the ladder is written when it has news, and seldom for the box's age alone`() async throws {
+        let stage = try Stage()
+        stage.start()
+        await stage.roundEnds()
+        var saves = 0
+        var age: UInt64 = 0
+        for _ in 0..<1440 {
+            stage.clock.advance(.seconds(60))
+            await stage.roundEnds()
+            let state = LadderFile(directory: stage.tree.paths.stateDirectory).load().state
+            saves += state.age != age ? 1 : 0
+            age = state.age
+            let uptime = stage.clock.now().uptime / 1_000_000_000
+            // What a power cut would take from the age.
+            #expect(uptime - age <= max(660, min(uptime / 2, 3600) + 60))
+        }
+        #expect((20...32).contains(saves))
+        let text = try stage.tree.text("state/ladder.json")
+        await stage.rounds(5)
+        #expect(try stage.tree.text("state/ladder.json") == text)
+        await stage.stop()
+    }
+
     /// Where health may see others' processes: in the units as they are installed it may not (docs/ref/units.md).
     @Test func `a hanging camera process reboots the box when it must, and the next boot knows why`() async throws {
         var board = healthyBoard
@@ -222,7 +245,14 @@ struct HealthServiceTests {
         let stage = try Stage(board)
         stage.start()
         await stage.roundEnds()
-        stage.clock.advance(.seconds(1800))
+        // A fault that has to wait for its reboot costs the card nothing meanwhile.
+        stage.clock.advance(.seconds(900))
+        await stage.roundEnds()
+        let waiting = try stage.tree.text("state/ladder.json")
+        await stage.rounds(60)
+        #expect(try stage.tree.text("state/ladder.json") == waiting)
+        #expect(stage.units.calls == [])
+        stage.clock.advance(.seconds(900))
         await stage.roundEnds()
         await stage.rounds(40)
         await stage.units.called("start irreversibly reboot.target")

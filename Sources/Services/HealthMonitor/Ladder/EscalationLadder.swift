@@ -131,6 +131,15 @@ struct EscalationLadder: Sendable {
         return actions
     }
 
+    /// Whether it is time for a reboot, were the state saved a moment ago.
+    func wouldReboot(_ observation: Observation) -> Bool {
+        guard !observation.faults.isEmpty else { return false }
+        var trial = self
+        var saved = observation
+        saved.isStateSaved = true
+        return trial.observe(saved).contains { if case .reboot = $0 { true } else { false } }
+    }
+
     /// The box's age moves on though nothing happened; before a save.
     mutating func advance(uptime: UInt64) { state.advance(uptime: uptime) }
     mutating func endOrderly() { state.endOrderly() }
