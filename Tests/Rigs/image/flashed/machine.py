@@ -106,8 +106,9 @@ class Machine:
         """What the last start said on the serial line."""
         return self.directory / f"console-{self.starts}.txt"
 
-    def start(self, *, date=None, online=True, stick=None, reboots=True):
-        """Switches it on; `date`: what its clock says (it has no battery: 1970-01-01), `stick`: an image of a USB stick."""
+    def start(self, *, date=None, online=True, stick=None, serial=None):
+        """Switches it on; `date`: what its clock says (it has no battery: 1970-01-01), `stick`: an image of a USB stick; `serial`: its
+        serial number, as its firmware tells."""
         self.starts += 1
         restrict = "" if online else ",restrict=on"
         command = [
@@ -117,8 +118,8 @@ class Machine:
             "-chardev", f"file,id=console,path={self.console}", *self.board.devices(self)]
         if date:
             command += ["-rtc", f"base={date}"]
-        if not reboots:
-            command += ["-no-reboot"]
+        if serial:
+            command += ["-smbios", f"type=1,serial={serial}"]
         if stick:
             command += ["-device", "qemu-xhci", "-drive", f"if=none,id=stick,file={stick},format=raw",
                         "-device", "usb-storage,drive=stick,removable=on"]

@@ -1,5 +1,6 @@
 """The power goes while the configuration is written, and while an update is: the box starts again, with the system that ran, and
-knows all that it had said it knows."""
+knows all that it had said it knows. What happens between two cuts is done by the box itself and told on its serial line: the way in
+over the network costs a start more time than all the rest."""
 import random
 import re
 import time
@@ -11,17 +12,38 @@ from .box import PATIENCE
 from .machine import START
 
 CUTS, IN_UPDATES = 20, 5
+UNIT, SCRIPT = "/etc/systemd/system/test-cuts.service", "/data/test-cuts"
 # From the boot loader to control and its store, and no further: what a cut can have hurt. The whole system starts after the last one.
-SHORT = PATIENCE + " systemd.unit=basic.target " + " ".join(
-    f"systemd.wants={name}.service" for name in ("systemd-networkd", "systemd-user-sessions", "ssh", "watchbox-control", "wb-update-gate"))
-FORGET = "sudo rauc status mark-active booted; sudo rm -f /data/update.json; sync"
-# Numbers only grow, whatever a cut takes.
-EDITS = """nohup sh -c 'i=START; while :; do i=$((i+1)); watchboxctl camera edit front --name "Name $i" >/dev/null && echo $i >/var/tmp/last && sync -d /var/tmp/last; done' >/dev/null 2>&1 &
-sleep 3; cat /var/tmp/last 2>/dev/null || true"""
-# RAUC's service and its questions are there before.
-WRITES = "pgrep -fx '[^ ]*rauc install .*' >/dev/null"
-UPDATE = f"""sudo sh -c 'nohup watchboxctl update install {updates.BUNDLE} >/var/tmp/update.txt 2>&1 &'
-for i in $(seq 600); do {WRITES} && exit 0; sleep 0.1; done; exit 1"""
+SHORT = f"{PATIENCE} systemd.unit=basic.target systemd.wants=wb-update-gate.service systemd.wants=test-cuts.service"
+# Numbers only grow, whatever a cut takes. What is to happen is the machine's serial number; an install is what writes, and RAUC's service
+# and its questions are there before. One that ends before the cut is one that the box would start.
+BOX = f"""#!/bin/sh
+say() {{ echo "cuts: $*;" >/dev/console; }}
+state() {{ watchboxctl update status --json | tr -d '\\n ' | sed -n 's/.*"running":{{\\([^}}]*\\)}}.*/\\1/p'; }}
+writes() {{ pgrep -fx '[^ ]*rauc install .*' >/dev/null; }}
+until number=$(watchboxctl camera list --json | sed -n 's/.*"name" *: *"Name \\([0-9][0-9]*\\)".*/\\1/p') && [ -n "$number" ]; do sleep 0.2; done
+say "knows $number"
+until state | grep -q '"isGood":true'; do sleep 0.2; done
+say "keeps $(state | sed 's/.*"name":"\\([AB]\\)".*/\\1/')"
+case $(cat /sys/class/dmi/id/product_serial) in
+    update)
+        watchboxctl update install {updates.BUNDLE} >/var/tmp/update.txt 2>&1 &
+        until writes; do [ -d /proc/$! ] || {{ say "no update: $(tail -n 3 /var/tmp/update.txt | tr '\\n' ' ')"; exit; }}; sleep 0.1; done
+        say writes
+        while writes; do sleep 0.1; done
+        say ends
+        rauc status mark-active booted; rm -f /data/update.json; sync
+        say "is as before"
+        ;;
+    edits)
+        say writes
+        while :; do
+            number=$((number + 1))
+            watchboxctl camera edit front --name "Name $number" >/dev/null && say "said $number"
+        done
+        ;;
+esac
+"""
 
 
 def run(box, checks):
@@ -29,43 +51,61 @@ def run(box, checks):
     seed = random.SystemRandom().randrange(1 << 32)
     checks.note(f"seed {seed}")
     chance = random.Random(seed)
-    before = updates.slots(box)["slots"]["running"]["name"]
+    system = updates.slots(box)["slots"]["running"]["name"]
     updates.bring(box)
-    machine.kernel_later(SHORT)
+    prepare(box)
     lost, waits, said, early = [], [], 0, 0
-    in_updates = sorted(chance.sample(range(CUTS), IN_UPDATES))
-    for cut in range(CUTS):
-        if cut in in_updates:
-            begun = machine.ssh(UPDATE, seconds=600)
-            if begun.returncode:
-                lost.append(f"cut {cut + 1}: no update began: {box.run('cat /var/tmp/update.txt').stdout}")
-            # An install that has ended by then is one that the box would start.
-            ended = machine.ssh(f"for i in $(seq {chance.randrange(1, 400)}); do {WRITES} || exit 1; sleep 0.1; done", seconds=300).returncode
-            if ended:
-                early += 1
-                box.run(FORGET)
-        else:
-            said = max(said, int(machine.ssh(EDITS.replace("START", str(1000 * cut)), seconds=120).stdout or 0))
-            time.sleep(chance.uniform(0, 6))
+    in_updates = set(chance.sample(range(CUTS), IN_UPDATES))
+    for cut in range(CUTS + 1):
+        # What comes before the first one is a start as any other; what comes after the last one is only looked at.
         machine.cut()
         begin = time.monotonic()
-        machine.start()
-        if reason := starts(machine):
-            lost.append(f"cut {cut + 1}: it does not start: {reason}")
+        machine.start(serial="none" if cut == CUTS else "update" if cut in in_updates else "edits")
+        try:
+            known = int(tells(machine, "knows")[0])
+            waits.append(time.monotonic() - begin)
+            if known < said:
+                lost.append(f"after cut {cut}: it had said {said}, and knows {known}")
+            said = max(said, known)
+            if (kept := tells(machine, "keeps")[0]) != system:
+                lost.append(f"after cut {cut}: {kept} runs")
+            if cut == CUTS:
+                break
+            tells(machine, "writes")
+            time.sleep(chance.uniform(0, 30 if cut in in_updates else 6))
+            if told(machine, "ends"):
+                early += 1
+                tells(machine, "is as before")
+            said = max([said, *map(int, told(machine, "said"))])
+        except TimeoutError as error:
+            lost.append(f"after cut {cut}: {error}")
             break
-        waits.append(time.monotonic() - begin)
-        known = known_name(box)
-        if isinstance(known, Not) or known < said:
-            lost.append(f"cut {cut + 1}: it had said {said}, and knows {known}")
-        said = 0 if isinstance(known, Not) else known
-        if reason := is_kept(box, before):
-            lost.append(f"cut {cut + 1}: {reason}")
     checks.expect(f"{CUTS} cuts, {IN_UPDATES} of them while an update is written: each time the same system starts, and knows what it had taken",
                   not lost, "\n".join(lost))
+    checks.expect("the configuration was written in between", said > CUTS, said)
     checks.expect("most of the updates were cut", early < IN_UPDATES / 2, f"{early} of {IN_UPDATES} had ended")
-    checks.note(f"{sum(waits) / max(1, len(waits)):.0f} s from switching on to the owner's login, of so little; the longest {max(waits, default=0):.0f} s")
-    machine.kernel_later(PATIENCE)
-    box.run("sudo systemctl reboot", 30)
+    checks.note(f"{sum(waits) / max(1, len(waits)):.0f} s from switching on to control's answer, of so little; the longest {max(waits, default=0):.0f} s; "
+                f"{said} changes were taken")
+    whole(box, checks)
+
+
+def prepare(box):
+    """From the next start on it does as BOX says; as an update does, the other system begins with a copy of that."""
+    done = box.machine.ssh(
+        f"sudo tee {SCRIPT} >/dev/null && sudo chmod +x {SCRIPT} && printf '[Unit]\\nAfter=watchbox-control.service\\n[Service]\\nExecStart={SCRIPT}\\n' "
+        f"| sudo tee {UNIT} && watchboxctl camera edit front --name 'Name 0' && sync", data=BOX, seconds=120)
+    if done.returncode:
+        raise OSError(f"the box could not be told what to do: {done.stderr}")
+    box.machine.kernel_later(SHORT)
+
+
+def whole(box, checks):
+    """After all that, with the way in of always."""
+    machine = box.machine
+    machine.cut()
+    # By its owner's card reader: nobody is let in.
+    machine.kernel(PATIENCE)
+    machine.start()
     checks.until("the whole system starts", lambda: machine.is_up() and box.run("systemctl is-active multi-user.target").stdout.strip() == "active"
                  or Not(machine.said(2)), seconds=START, needed=True, pause=3)
     box.camera()
@@ -73,46 +113,23 @@ def run(box, checks):
     done = box.run(f"sudo watchboxctl update install {updates.BUNDLE}", 3000)
     checks.expect("an update over what the cuts left is installed", "installed" in done.stdout, f"{done.stdout[-400:]} {done.stderr[-400:]}")
     # Whatever group comes next meets the system that it knows.
-    checks.same("and not started", box.run(FORGET).returncode, 0)
+    checks.same("and not started", box.run(f"sudo rauc status mark-active booted; sudo rm -f /data/update.json {UNIT} {SCRIPT}; sync").returncode, 0)
 
 
-def starts(machine):
-    """None, or why it did not."""
+def told(machine, what):
+    """What it has told of that on its serial line, each time; a line that is not whole yet does not count."""
+    return re.findall(rf"cuts: {what} ?([^;\r\n]*);", machine.said(lines=None))
+
+
+def tells(machine, what):
+    """Waits for it."""
     begin = time.monotonic()
     while time.monotonic() - begin < START:
-        time.sleep(1)
-        try:
-            if machine.is_up():
-                return None
-        except OSError as error:
-            return str(error)
-    return machine.said(3)
-
-
-def is_kept(box, system):
-    begin = time.monotonic()
-    while True:
-        try:
-            running = updates.slots(box)["slots"]["running"]
-            if running["name"] != system:
-                return f"{running['name']} runs"
-            if running["isGood"]:
-                return None
-        except ValueError as error:
-            running = error
-        if time.monotonic() - begin > 600:
-            return f"it is never kept: {running}"
-        time.sleep(1)
-
-
-def known_name(box):
-    begin = time.monotonic()
-    while True:
-        try:
-            name = box.json("watchboxctl camera list --json")["cameras"][0]["name"]
-            number = re.search(r"(\d+)$", name)
-            return int(number[1]) if number else 0
-        except (ValueError, KeyError, IndexError) as error:
-            if time.monotonic() - begin > 300:
-                return Not(str(error))
-            time.sleep(1)
+        if found := told(machine, what):
+            return found
+        if failed := told(machine, "no update:"):
+            raise TimeoutError(f"no update began: {failed[0]}")
+        if not machine.runs:
+            raise TimeoutError(f"the machine has ended: {machine.said()}")
+        time.sleep(0.2)
+    raise TimeoutError(f"nothing of \"{what}\": {machine.said(3)}")

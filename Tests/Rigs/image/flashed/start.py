@@ -21,9 +21,6 @@ def run(box, checks):
         checks.same("its clock is set", box.run(f"sudo date -s @{time.time():.0f}").returncode, 0)
     system(box, checks)
     publishing(box, checks, began)
-    writes(box, checks)
-    if machine.board.has_clock:
-        to_first_frame(box, checks)
 
 
 def adopted(box, checks):
@@ -76,62 +73,3 @@ def publishing(box, checks, began):
     figures = box.run("awk '/MemAvailable/ { print $2 }' /proc/meminfo; awk -v disk=\"$(cat /run/watchbox-disk)\" '$3 == disk { print $10 }' /proc/diskstats; cat /proc/uptime").stdout.split()
     checks.note(f"{int(figures[0]) // 1024} MB of 1024 are free; {int(figures[1]) * 512 / 1e6:.1f} MB written in the first {float(figures[2]):.0f} s; "
                 f"{time.monotonic() - began:.0f} s from switching on to here")
-
-
-# Of a day, at most. The promise is 20; what five minutes say of a day has a wide margin.
-MEGABYTES = 60
-# Who wrote how much (/proc/PID/io), the journal's own thread too; then which files are newer.
-LOOK = """
-by() { sudo sh -c 'cd /proc; for p in [0-9]*; do w=$(sed -n "s/^write_bytes: //p" $p/io 2>/dev/null); [ "${w:-0}" = 0 ] || echo "$p $(tr "\\0" " " <$p/cmdline | cut -d " " -f 2) $(cat $p/comm) $w"; done' | sort; }
-written() { awk -v disk="$(cat /run/watchbox-disk)" '$3 == disk { print $10 }' /proc/diskstats; }
-sudo sync; by >/tmp/by; touch /tmp/looked; before=$(written)
-sleep 300
-sudo sync; after=$(written); by >/tmp/by2
-echo "$((after - before))"
-awk 'NR == FNR { had[$1] = $NF; next } $NF != had[$1] { print $2, $(NF - 1), $NF - had[$1] }' /tmp/by /tmp/by2
-sudo find /data -xdev -type f -newer /tmp/looked -printf '%P\\n'
-"""
-
-
-def writes(box, checks):
-    """What a box that only publishes writes to its card. What its start is followed by, events for the most part, is told apart."""
-    for settled in (False, True):
-        done = box.run(LOOK, 900).stdout.splitlines()
-        day = int(done[0]) * 512 / 1e6 * 86_400 / 300
-        checks.note(f"{day:.1f} MB a day, of {'the next five minutes' if settled else 'the first five minutes'}: {', '.join(done[1:]) or 'nothing'}")
-    checks.expect(f"while it publishes, it writes at most {MEGABYTES} MB a day to the card", day <= MEGABYTES, "\n".join(done))
-
-
-VIVID = "/etc/modules-load.d/vivid.conf /etc/modprobe.d/vivid.conf"
-LAST = """
-systemctl show -P ActiveEnterTimestampMonotonic multi-user.target systemd-user-sessions.service watchbox-camera@front.service | grep .
-journalctl -b -u watchbox-camera@front -o short-monotonic --no-pager | sed -n 's/^\\[ *\\([0-9.]*\\)\\].*: publishing.*/\\1/p' | head -n 1
-"""
-
-
-def to_first_frame(box, checks):
-    """A start with the camera plugged in, as after a power cut: the first frame is on its way by twice what the system takes to start."""
-    try:
-        first_frame(box, checks)
-    finally:
-        # Whoever comes next puts the camera in when it wants to.
-        box.run(f"sudo rm -f {VIVID}; sync")
-
-
-def first_frame(box, checks):
-    box.run("echo vivid | sudo tee /etc/modules-load.d/vivid.conf; "
-            "echo options vivid n_devs=1 node_types=0x1 num_inputs=1 input_types=0 | sudo tee /etc/modprobe.d/vivid.conf; sync")
-    box.machine.cut()
-    box.machine.start()
-    checks.until("switched off and on, it is up", box.machine.is_up, seconds=START, needed=True, pause=2)
-    checks.until("it publishes by itself", box.publishes, seconds=600, needed=True, pause=2)
-    checks.until("the whole system has started", lambda: box.run("systemctl is-active multi-user.target").stdout.strip() == "active"
-                 or Not(box.run("systemctl list-jobs --no-pager").stdout), seconds=600, needed=True, pause=2)
-    words = checks.until("its journal says when", lambda: (lambda found: found if len(found) == 4 else Not(found))(box.run(LAST).stdout.split()),
-                         seconds=60, needed=True, pause=2)
-    all_of_it, login = int(words[0]) / 1e6, int(words[1]) / 1e6
-    # The camera's unit is up with its first sealed frame, or when it waits for key or relay; then the stream begins with the frame at hand.
-    frame = max(int(words[2]) / 1e6, float(words[3]))
-    # multi-user.target itself waits for control and for the gate: a box that is late by itself would move the bar.
-    checks.expect("the first frame is on its way before twice the time to a login", frame <= 2 * login, f"{frame:.1f} s, {login:.1f} s")
-    checks.note(f"from the kernel's start {frame:.1f} s to the first frame, {login:.1f} s to a login, {all_of_it:.1f} s to multi-user.target")
