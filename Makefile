@@ -56,7 +56,7 @@ check: toolchain build-packages lint  ## before a commit: style, layers, debug b
 	SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH=8 .build/debug/watchboxPackageTests.xctest --testing-library swift-testing \
 		--skip "$$(python3 Tests/Rigs/gate/parts.py)" | sed -e '/^✔ Test run/b' -e '/^\(◇\|↳\|✔\)/d'
 
-test: toolchain build-packages test-packages vm-packages python-peers  ## what CI runs: style, builds without warnings, all tests, third-party peers
+test: toolchain build-packages test-packages vm-packages deb-packages image-packages image-test-packages cross-packages python-peers  ## what CI runs: style, builds without warnings, all tests, third-party peers
 	Tests/Rigs/gate/run --swift $(SWIFT) $(if $(STRICT),--strict)
 
 test-systemd: toolchain build-packages test-packages  ## of these, the real units and programs under a real systemd, in a box of namespaces
@@ -105,6 +105,11 @@ trixie: trixie-toolchain  ## the programs for Debian 13 (amd64), built on a mach
 
 deb-trixie: trixie deb-packages  ## Debian packages of them, in .build/deb
 	packaging/build-deb --programs $(TRIXIE_PROGRAMS) --release trixie --run .cross/run-amd64 .build/deb
+
+# A debug build: what a compiler takes does not depend on how much it optimises.
+oldest-swift: trixie-toolchain  ## does everything build with the oldest Swift of Package.swift (6.2), and with Debian 13's libraries?
+	.cross/swift --version
+	$(TRIXIE_BUILD) --build-tests --explicit-target-dependency-import-check error
 
 # SWIFT_SDK: an installed Swift SDK in place of ours.
 ARM64_BUILD = $(if $(SWIFT_SDK),$(SWIFT) build --swift-sdk $(SWIFT_SDK),$(call CROSS_BUILD,arm64)) --scratch-path .build-arm64

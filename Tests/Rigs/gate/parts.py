@@ -30,6 +30,9 @@ SLOW = f"^({SOCKETS}|EndToEndTests)[.]"
 FAULTS = "^EndToEndTests[.]EndToEndTests/(Outage|Replay|Crash)/"
 # What the rigs start.
 PRODUCTS = ("watchboxd", "watchboxctl", "DeviceCheck", "DiscoveryCheck")
+# Debian has it for such a machine.
+OLDEST = ('[ "$(id -u)" -eq 0 ] && [ "$(dpkg --print-architecture)" = amd64 ] '
+          '|| { echo "skipped: the oldest Swift comes as a root of Debian packages for amd64, and is made as root"; exit 77; };')
 
 
 def peers(project):
@@ -46,6 +49,7 @@ def parts(project, swift):
     # the build, but SwiftPM finds the tests in it.
     tree = project / ".build/tested"
     programs = str(tree / "release")
+    image = str(project / ".build/tested-image")
     build = [swift, "build", "-c", "release", "-Xswiftc", "-enable-testing", "--scratch-path", str(tree),
              "--explicit-target-dependency-import-check", "error"]
     shell = ["bash", "-euc"]
@@ -63,11 +67,14 @@ def parts(project, swift):
         Part("trees", shell + [f"{rigs}/systemd/make-rootfs bookworm && {rigs}/systemd/make-rootfs trixie units"], nice=POLITE),
         Part("guest", [f"{rigs}/vm/make-guest"], nice=POLITE),
         Part("tests", build + ["--build-tests"], ("programs",), nice=POLITE),
+        Part("image", [f"{rigs}/image/make-tested", "--swift", swift, "--tree", tree, image], ("programs",), nice=POLITE),
+        Part("oldest", shell + [f"{OLDEST} make --no-print-directory oldest-swift"], ("tests",), nice=POLITE),
         Part("units", [f"{rigs}/systemd/check-units"], ("trees",), reads="marks"),
         Part("boxes", [f"{rigs}/systemd/box-tests", "--programs", programs, "--optimised", "--seed", "1", "--jobs", "3"],
              ("programs", "trees"), reads="marks"),
         Part("discovery", [f"{rigs}/discovery/network-tests", "--programs", programs], ("programs",), reads="marks"),
         Part("capture", [f"{rigs}/vm/vm-tests", "--programs", programs], ("programs", "guest"), reads="marks"),
+        Part("flashed", [f"{rigs}/image/image-tests", "--image", image, "--programs", programs, "start"], ("image",), reads="marks"),
         # The longest first; all of them wait more than they compute.
         tests("sockets", "--filter", f"^({SOCKETS})[.]"),
         tests("computation", "--skip", SLOW),
