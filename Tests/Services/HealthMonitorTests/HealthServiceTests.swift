@@ -84,6 +84,14 @@ private final class Stage {
     }
 }
 
+private let boardWithHangingCamera = healthyBoard.merging(
+    [
+        "proc/812/stat": "812 (watchboxd) D 1 812 812 0 -1 4194304 0 0 0 0 7 8 0 0 20 0 1 0 4711",
+        "proc/812/schedstat": "1 2 3\n",
+        "proc/812/cgroup": "0::/watchbox.slice/watchbox-camera@front.service\n",
+        "pmsg0": "",
+    ], uniquingKeysWith: { $1 })
+
 private func running(_ camera: String, restarts: UInt32 = 0) -> UnitState {
     UnitState(
         name: "watchbox-camera@\(camera).service", load: "loaded", active: "active", sub: "running", result: "success",
@@ -237,12 +245,7 @@ struct HealthServiceTests {
 
     /// Where health may see others' processes: in the units as they are installed it may not (docs/ref/units.md).
     @Test func `a hanging camera process reboots the box when it must, and the next boot knows why`() async throws {
-        var board = healthyBoard
-        board["proc/812/stat"] = "812 (watchboxd) D 1 812 812 0 -1 4194304 0 0 0 0 7 8 0 0 20 0 1 0 4711"
-        board["proc/812/schedstat"] = "1 2 3\n"
-        board["proc/812/cgroup"] = "0::/watchbox.slice/watchbox-camera@front.service\n"
-        board["pmsg0"] = ""
-        let stage = try Stage(board)
+        let stage = try Stage(boardWithHangingCamera)
         stage.start()
         await stage.roundEnds()
         // A fault that has to wait for its reboot costs the card nothing meanwhile.
@@ -265,6 +268,22 @@ struct HealthServiceTests {
         #expect(
             state.lastEnd == .ladder(reason: "watchboxd (812) of watchbox-camera@front.service hangs in the kernel"))
         #expect(state.uses[.reboot]?.count == 1)
+    }
+
+    /// Else a box that forgets its reboots reboots for ever.
+    @Test func `a reboot that cannot be put on record is not ordered`() async throws {
+        let stage = try Stage(boardWithHangingCamera)
+        stage.start()
+        await stage.roundEnds()
+        stage.clock.advance(.seconds(1800))
+        await stage.roundEnds()
+        await stage.rounds(10)
+        // The last save worked.
+        try stage.tree.remove("state")
+        await stage.rounds(80)
+        #expect(!stage.units.calls.contains { $0.contains("reboot") })
+        #expect(try await stage.history().contains { $0.text.contains("it reboots when it has run for 480 min") })
+        await stage.stop()
     }
 
     @Test func `a disk that cannot be written stops nothing and is reported`() async throws {
