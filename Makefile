@@ -36,7 +36,7 @@ BENCH_PACKAGES := ffmpeg gcc libssl-dev openssl time libnginx-mod-rtmp nginx pyt
 
 .PHONY: help build release demo check test test-systemd test-vm mutants sanitize bench soak lint format install deb test-deb trixie deb-trixie \
 	oldest-swift arm64 arm64-check deb-arm64 arm64-runner image test-image clean toolchain arm64-toolchain trixie-toolchain build-packages test-packages bench-packages vm-packages deb-packages arm64-packages cross-packages image-packages \
-	image-test-packages board-packages python-peers
+	image-test-packages flashed-packages board-packages python-peers
 
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -56,7 +56,7 @@ check: toolchain build-packages lint  ## before a commit: style, layers, debug b
 	SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH=8 .build/debug/watchboxPackageTests.xctest --testing-library swift-testing \
 		--skip "$$(python3 Tests/Rigs/gate/parts.py)" | sed -e '/^✔ Test run/b' -e '/^\(◇\|↳\|✔\)/d'
 
-test: toolchain build-packages test-packages vm-packages deb-packages image-packages image-test-packages cross-packages python-peers  ## what CI runs: style, builds without warnings, all tests, third-party peers
+test: toolchain build-packages test-packages vm-packages flashed-packages python-peers  ## what CI runs: style, builds without warnings, all tests, third-party peers
 	Tests/Rigs/gate/run --swift $(SWIFT) $(if $(STRICT),--strict)
 
 test-systemd: toolchain build-packages test-packages  ## of these, the real units and programs under a real systemd, in a box of namespaces
@@ -107,7 +107,7 @@ deb-trixie: trixie deb-packages  ## Debian packages of them, in .build/deb
 	packaging/build-deb --programs $(TRIXIE_PROGRAMS) --release trixie --run .cross/run-amd64 .build/deb
 
 # A debug build: what a compiler takes does not depend on how much it optimises.
-oldest-swift: trixie-toolchain  ## does everything build with the oldest Swift of Package.swift (6.2), and with Debian 13's libraries?
+oldest-swift: trixie-toolchain  ## does everything build with Swift 6.2 (the oldest, from Debian unstable), and with Debian 13's libraries?
 	.cross/swift --version
 	$(TRIXIE_BUILD) --build-tests --explicit-target-dependency-import-check error
 
@@ -164,6 +164,10 @@ test-packages:
 # A machine that cannot have QEMU says so in one line when the guest is asked for.
 vm-packages:
 	@Tests/Rigs/require-debian $(VM_PACKAGES) || true
+
+# The same of images.
+flashed-packages:
+	@Tests/Rigs/require-debian $(DEB_PACKAGES) $(IMAGE_PACKAGES) $(IMAGE_TEST_PACKAGES) $(CROSS_PACKAGES) || true
 
 deb-packages:
 	@Tests/Rigs/require-debian $(DEB_PACKAGES)

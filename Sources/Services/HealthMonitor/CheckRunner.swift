@@ -194,14 +194,13 @@ struct CheckRunner: Sendable {
             ladder: LadderDocument(state), recoveries: state.recoveries)
     }
 
-    func observation(at now: HealthInstant, isStateSaved: Bool) -> EscalationLadder.Observation {
+    func observation(at now: HealthInstant) -> EscalationLadder.Observation {
         // A link over which streams are acknowledged works, whatever the router says: to renew it could only take its
         // address away.
         let isLinkUsed = outcomes.values.contains { $0.acknowledgedSecondsAgo != nil }
         var observation = EscalationLadder.Observation(
             uptime: now.uptime / 1_000_000_000, time: now.realtimeSeconds, link: isLinkUsed ? nil : link,
-            mayReboot: settings.reboot,
-            isStateSaved: isStateSaved)
+            mayReboot: settings.reboot)
         observation.cameras = settings.cameras.map { camera in
             EscalationLadder.Camera(
                 id: camera.id, usbPort: cameras[camera.id]?.usbPort, phase: livePhase(of: camera.id),

@@ -25,8 +25,8 @@ struct HealthRound: Sendable {
     private var isReady = false
 
     /// Seconds after a save for the next one in which nothing but the box's age is new: a save is a file, a folder and
-    /// two commits of the journal, some 100 kB on a card. A box whose power is cut time and again loses half of its age
-    /// at most.
+    /// two commits of the journal, some 100 kB on a card. A box whose power is cut time and again, after twenty minutes
+    /// or more, loses half of its age at most.
     ///
     /// - Parameter saved: seconds since boot, of the save.
     private static func saveInterval(after saved: Double) -> Double { min(max(saved, 600), 3600) }
@@ -167,21 +167,20 @@ struct HealthRound: Sendable {
 
     private mutating func decide() async -> [EscalationLadder.Action] {
         let now = service.clock.now()
-        let isSaved = saveTrouble == nil
-        var observation = service.shared.withLock { $0.runner.observation(at: now, isStateSaved: isSaved) }
-        if ladder.wouldReboot(observation) {
-            // Whether it can be put on record is found out before it is decided on.
-            ladder.advance(uptime: observation.uptime)
-            await save()
-            observation.isStateSaved = saveTrouble == nil
-        }
-        let before = ladder.state
-        let actions = ladder.observe(observation)
-        let isNews = ladder.state.uses != before.uses || ladder.state.totals != before.totals
-        // On record before it is done: a step that ends this process must not be forgotten.
+        var observation = service.shared.withLock { $0.runner.observation(at: now) }
+        let earlier = ladder
+        var actions = ladder.observe(observation)
+        let isNews = ladder.state.uses != earlier.state.uses || ladder.state.totals != earlier.state.totals
         // What could not be written is tried sooner: it costs no card anything.
         let interval = saveTrouble == nil ? Self.saveInterval(after: Double(savedAt) / 1e9) : 600
+        // On record before it is done: a step that ends this process must not be forgotten.
         if isNews || saved == nil || now.seconds(since: savedAt) >= interval { await save() }
+        if saveTrouble != nil {
+            // Decided once more, as of a box that forgets what it does.
+            ladder = earlier
+            observation.isStateSaved = false
+            actions = ladder.observe(observation)
+        }
         service.shared.withLock { [state = ladder.state] in $0.ladder = state }
         return actions
     }

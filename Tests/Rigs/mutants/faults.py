@@ -173,6 +173,8 @@ FAULTS = [
               "HealthMonitorTests"),
     unguarded("a board is rebooted without end", "Sources/Services/HealthMonitor/Ladder/EscalationLadder.swift", 'state.hasRoom(.reboot, object: "box") else',
               "HealthMonitorTests"),
+    never("a reboot that is not on record is ordered all the same", "Sources/Services/HealthMonitor/HealthRound.swift", "saveTrouble != nil {",
+          "HealthMonitorTests"),
     never("a camera at its own memory limit is the box's fault", "Sources/Services/HealthMonitor/Checks/MemoryIncidents.swift",
           "news.atOwnLimit > 0 { add(.unit(unit), now) }", "HealthMonitorTests"),
     never("a clock that jumps is no finding", "Sources/Services/HealthMonitor/Checks/ClockChecks.swift", "abs(difference) > 2 { step = difference }", "HealthMonitorTests"),

@@ -22,7 +22,7 @@ final class CheckRunnerTests {
     }
 
     private func observed(_ second: Double) -> EscalationLadder.Observation {
-        runner.observation(at: .at(second), isStateSaved: true)
+        runner.observation(at: .at(second))
     }
 
     @Test func `a stream that is acknowledged speaks for its relay`() {

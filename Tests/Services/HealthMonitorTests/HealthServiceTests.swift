@@ -254,6 +254,7 @@ struct HealthServiceTests {
         let waiting = try stage.tree.text("state/ladder.json")
         await stage.rounds(60)
         #expect(try stage.tree.text("state/ladder.json") == waiting)
+        #expect(try await stage.history().contains { $0.text.contains("it reboots when it has run for 30 min") })
         #expect(stage.units.calls == [])
         stage.clock.advance(.seconds(900))
         await stage.roundEnds()

@@ -21,7 +21,7 @@ struct EscalationLadder: Sendable {
         var link: Link?
         var faults: [LocalFault] = []
         var mayReboot = true
-        /// The state was saved a moment ago.
+        /// What is decided will be on record before it is done.
         var isStateSaved = true
     }
 
@@ -129,15 +129,6 @@ struct EscalationLadder: Sendable {
         decideLink(observation, hold).map { actions.append($0) }
         held = needed
         return actions
-    }
-
-    /// Whether it is time for a reboot, were the state saved a moment ago.
-    func wouldReboot(_ observation: Observation) -> Bool {
-        guard !observation.faults.isEmpty else { return false }
-        var trial = self
-        var saved = observation
-        saved.isStateSaved = true
-        return trial.observe(saved).contains { if case .reboot = $0 { true } else { false } }
     }
 
     /// The box's age moves on though nothing happened; before a save.

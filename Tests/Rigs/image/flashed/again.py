@@ -49,13 +49,18 @@ def first_frame(box, checks):
 
 # Of a day, at most. The promise is 20; what five minutes say of a day has a wide margin.
 MEGABYTES = 60
-# Seconds: when what follows a start has ended, health's second save of its ladder as well, and how long it is looked at.
-QUIET, LOOK = 720, 300
+# Seconds: when what follows a start has ended; how long is looked.
+QUIET, LOOK = 660, 300
 # Who wrote how much (/proc/PID/io), the journal's own thread too; then which files are newer.
 SCRIPT = f"""
 by() {{ sudo sh -c 'cd /proc; for p in [0-9]*; do w=$(sed -n "s/^write_bytes: //p" $p/io 2>/dev/null); [ "${{w:-0}}" = 0 ] || echo "$p $(tr "\\0" " " <$p/cmdline | cut -d " " -f 2) $(cat $p/comm) $w"; done' | sort; }}
 written() {{ awk -v disk="$(cat /run/watchbox-disk)" '$3 == disk {{ print $10 }}' /proc/diskstats; }}
 until awk '{{ exit $1 < {QUIET} }}' /proc/uptime; do sleep 5; done
+# Health saves its ladder ten minutes after its first save, and then not for as long as it has run by then.
+for i in $(seq 120); do
+    [ "$(sudo stat -c %Y /var/lib/watchbox-health/ladder.json)" -lt $(($(date +%s) - $(cut -d. -f1 /proc/uptime) + 600)) ] || break
+    sleep 5
+done
 sudo sync; by >/tmp/by; touch /tmp/looked; before=$(written)
 sleep {LOOK}
 sudo sync; after=$(written); by >/tmp/by2

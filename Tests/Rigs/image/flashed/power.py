@@ -12,6 +12,8 @@ from .box import PATIENCE
 from .machine import START
 
 CUTS, IN_UPDATES = 20, 5
+# Seconds, at most, after which an update is cut; half of them when one has ended before.
+IN_UPDATE = 120
 UNIT, SCRIPT = "/etc/systemd/system/test-cuts.service", "/data/test-cuts"
 # From the boot loader to control and its store, and no further: what a cut can have hurt. The whole system starts after the last one.
 SHORT = f"{PATIENCE} systemd.unit=basic.target systemd.wants=wb-update-gate.service systemd.wants=test-cuts.service"
@@ -28,18 +30,22 @@ say "keeps $(state | sed 's/.*"name":"\\([AB]\\)".*/\\1/')"
 case $(cat /sys/class/dmi/id/product_serial) in
     update)
         watchboxctl update install {updates.BUNDLE} >/var/tmp/update.txt 2>&1 &
-        until writes; do [ -d /proc/$! ] || {{ say "no update: $(tail -n 3 /var/tmp/update.txt | tr '\\n' ' ')"; exit; }}; sleep 0.1; done
+        install=$!
+        until writes; do [ -d /proc/$install ] || {{ say "no update: $(tail -n 3 /var/tmp/update.txt | tr '\\n' ' ')"; exit; }}; sleep 0.1; done
         say writes
         while writes; do sleep 0.1; done
-        say ends
+        wait $install
+        say "ends with $?"
         rauc status mark-active booted; rm -f /data/update.json; sync
         say "is as before"
         ;;
     edits)
-        say writes
         while :; do
             number=$((number + 1))
-            watchboxctl camera edit front --name "Name $number" >/dev/null && say "said $number"
+            if ! watchboxctl camera edit front --name "Name $number" >/dev/null; then say "no change: $number"; exit; fi
+            say "said $number"
+            [ -n "$writes" ] || say writes
+            writes=1
         done
         ;;
 esac
@@ -54,7 +60,7 @@ def run(box, checks):
     system = updates.slots(box)["slots"]["running"]["name"]
     updates.bring(box)
     prepare(box)
-    lost, waits, said, early = [], [], 0, 0
+    lost, waits, said, early, longest = [], [], 0, 0, IN_UPDATE
     in_updates = set(chance.sample(range(CUTS), IN_UPDATES))
     for cut in range(CUTS + 1):
         # What comes before the first one is a start as any other; what comes after the last one is only looked at.
@@ -72,17 +78,20 @@ def run(box, checks):
             if cut == CUTS:
                 break
             tells(machine, "writes")
-            time.sleep(chance.uniform(0, 30 if cut in in_updates else 6))
-            if told(machine, "ends"):
-                early += 1
+            time.sleep(chance.uniform(0, longest if cut in in_updates else 6))
+            if ended := told(machine, "ends with"):
+                early, longest = early + 1, longest / 2
+                if ended != ["0"]:
+                    lost.append(f"before cut {cut + 1}: the update ended with {ended[0]}")
                 tells(machine, "is as before")
+            # The last word counts: what was taken a moment ago is what a cut endangers most.
+            machine.cut()
             said = max([said, *map(int, told(machine, "said"))])
         except TimeoutError as error:
             lost.append(f"after cut {cut}: {error}")
             break
-    checks.expect(f"{CUTS} cuts, {IN_UPDATES} of them while an update is written: each time the same system starts, and knows what it had taken",
+    checks.expect(f"{CUTS} cuts, {IN_UPDATES - early} of them while an update is written: each time the same system starts, and knows what it had taken",
                   not lost, "\n".join(lost))
-    checks.expect("the configuration was written in between", said > CUTS, said)
     checks.expect("most of the updates were cut", early < IN_UPDATES / 2, f"{early} of {IN_UPDATES} had ended")
     checks.note(f"{sum(waits) / max(1, len(waits)):.0f} s from switching on to control's answer, of so little; the longest {max(waits, default=0):.0f} s; "
                 f"{said} changes were taken")
@@ -110,6 +119,7 @@ def whole(box, checks):
                  or Not(machine.said(2)), seconds=START, needed=True, pause=3)
     box.camera()
     checks.until("and publishes", box.publishes, seconds=600, needed=True, pause=2)
+    checks.same("a change is taken", box.run("watchboxctl camera edit front --name 'Front door'").returncode, 0)
     done = box.run(f"sudo watchboxctl update install {updates.BUNDLE}", 3000)
     checks.expect("an update over what the cuts left is installed", "installed" in done.stdout, f"{done.stdout[-400:]} {done.stderr[-400:]}")
     # Whatever group comes next meets the system that it knows.
@@ -127,8 +137,8 @@ def tells(machine, what):
     while time.monotonic() - begin < START:
         if found := told(machine, what):
             return found
-        if failed := told(machine, "no update:"):
-            raise TimeoutError(f"no update began: {failed[0]}")
+        if failed := told(machine, "no (?:update|change):"):
+            raise TimeoutError(f"it could not be written to: {failed[0]}")
         if not machine.runs:
             raise TimeoutError(f"the machine has ended: {machine.said()}")
         time.sleep(0.2)
