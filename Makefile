@@ -143,7 +143,7 @@ arm64-runner:
 image: image-packages  ## a disk image that a box starts from, and an update bundle, of the packages in .build/deb (ARCHITECTURE=arm64: for Raspberry Pis, too)
 	packaging/image/make-image --architecture $(ARCHITECTURE) $(if $(RELEASE),--release $(RELEASE)) .build/image
 
-test-image: image-packages image-test-packages board-packages  ## of it: first start, adoption, updates, power cuts, reset, in QEMU, within an hour (on demand; BOARD=arm64, BOARD=pi3)
+test-image: image-packages image-test-packages board-packages  ## of it: first start, adoption, updates, power cuts, reset, in QEMU (on demand; BOARD=arm64, BOARD=pi3)
 	Tests/Rigs/image/image-tests $(if $(BOARD),--board $(BOARD))
 
 # What a test that was killed left mounted is no part of what was built.

@@ -173,7 +173,7 @@ class Machine:
     def environment(self, **variables):
         """Sets what the boot loader reads."""
         file = self.directory / "grubenv"
-        file.write_bytes(self.get("grub/grubenv"))
+        file.write_bytes(self._environment())
         subprocess.run(["grub-editenv", file, "set", *(f"{name}={value}" for name, value in variables.items())], check=True)
         self.put("grub/grubenv", file.read_bytes())
 
@@ -185,8 +185,13 @@ class Machine:
 
     def boot_state(self):
         """What the boot loader counts."""
-        text = self.get("grub/grubenv").decode(errors="replace")
+        text = self._environment().decode(errors="replace")
         return dict(line.split("=", 1) for line in text.splitlines() if "=" in line and not line.startswith("#"))
+
+    def _environment(self):
+        """As grub.cfg reads it: the new one, where the power went while the old one was replaced."""
+        whole = self.get("grub/grubenv") or b""
+        return whole if b"ORDER=" in whole else self.get("grub/grubenv.new") or whole
 
     def get(self, name):
         """A file of the first partition; None: there is none."""

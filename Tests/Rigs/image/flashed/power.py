@@ -34,6 +34,7 @@ case $(cat /sys/class/dmi/id/product_serial) in
         until writes; do [ -d /proc/$install ] || {{ say "no update: $(tail -n 3 /var/tmp/update.txt | tr '\\n' ' ')"; exit; }}; sleep 0.1; done
         say writes
         while writes; do sleep 0.1; done
+        say "has written"
         wait $install
         say "ends with $?"
         rauc status mark-active booted; rm -f /data/update.json; sync
@@ -60,7 +61,7 @@ def run(box, checks):
     system = updates.slots(box)["slots"]["running"]["name"]
     updates.bring(box)
     prepare(box)
-    lost, waits, said, early, longest = [], [], 0, 0, IN_UPDATE
+    lost, waits, said, early, unseen, longest = [], [], 0, 0, 0, IN_UPDATE
     in_updates = set(chance.sample(range(CUTS), IN_UPDATES))
     for cut in range(CUTS + 1):
         # What comes before the first one is a start as any other; what comes after the last one is only looked at.
@@ -79,19 +80,26 @@ def run(box, checks):
                 break
             tells(machine, "writes")
             time.sleep(chance.uniform(0, longest if cut in in_updates else 6))
-            if ended := told(machine, "ends with"):
-                early, longest = early + 1, longest / 2
-                if ended != ["0"]:
-                    lost.append(f"before cut {cut + 1}: the update ended with {ended[0]}")
+            if told(machine, "has written"):
+                if (ended := tells(machine, "ends with")[0]) != "0":
+                    lost.append(f"before cut {cut + 1}: the update ended with {ended}")
                 tells(machine, "is as before")
             # The last word counts: what was taken a moment ago is what a cut endangers most.
             machine.cut()
             said = max([said, *map(int, told(machine, "said"))])
+            is_chosen = not machine.boot_state()["ORDER"].startswith(system)
+            if told(machine, "has written") or is_chosen:
+                early, longest = early + 1, longest / 2
+            if is_chosen:
+                # Whole, and chosen for the next start by right, a moment before the box could tell. Here the one that ran goes on.
+                unseen += 1
+                machine.environment(ORDER=" ".join(sorted("AB", key=lambda name: name != system)))
         except TimeoutError as error:
             lost.append(f"after cut {cut}: {error}")
             break
     checks.expect(f"{CUTS} cuts, {IN_UPDATES - early} of them while an update is written: each time the same system starts, and knows what it had taken",
                   not lost, "\n".join(lost))
+    checks.expect("no system is chosen long before it is whole", unseen < 2, f"{unseen} of {IN_UPDATES} updates were chosen before they had ended")
     checks.expect("most of the updates were cut", early < IN_UPDATES / 2, f"{early} of {IN_UPDATES} had ended")
     checks.note(f"{sum(waits) / max(1, len(waits)):.0f} s from switching on to control's answer, of so little; the longest {max(waits, default=0):.0f} s; "
                 f"{said} changes were taken")
