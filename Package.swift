@@ -153,7 +153,7 @@ let package = Package(
 
         // 2: drivers
         // What the others ask of the operating system: files, threads, clocks. The lowest of them.
-        module("Platform", []),
+        module("Platform", ["CSandbox"]),
         module("Cryptography", ["Wire", "COpenSSL"]),
         module("NanoTDFCryptography", ["COpenSSL", "Cryptography", "NanoTDF"]),
         module("Compression", ["CZlib"]),
@@ -169,7 +169,7 @@ let package = Package(
             ]),
         module("VideoCodec", ["Wire", "Media", "CAVCodec", "CSandbox", "Platform"]),
         module("MediaFile", ["Wire", "Media", "FLV", "Platform", "VideoCodec", "CAVCodec"]),
-        module("VideoCapture", ["Wire", "CV4L2", "Platform"]),
+        module("VideoCapture", ["Wire", "CSandbox", "CV4L2", "Platform"]),
         module("AudioCapture", ["Wire", "CALSA", "Platform"]),
 
         // What daemons, programs and tests share of cameras, configuration and the control API.
@@ -323,7 +323,8 @@ let package = Package(
             swiftSettings: common),
         // A V4L2 device made of what it answers.
         .target(
-            name: "ScriptedDevice", dependencies: ["CV4L2", "VideoCapture"], path: "Tests/Support/ScriptedDevice",
+            name: "ScriptedDevice", dependencies: ["CSandbox", "CV4L2", "VideoCapture"],
+            path: "Tests/Support/ScriptedDevice",
             swiftSettings: common),
         // A camera on such a device, run by Tests/Rigs/bench.
         .executableTarget(

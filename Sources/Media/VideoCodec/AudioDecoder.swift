@@ -1,4 +1,5 @@
 internal import CAVCodec
+internal import Platform
 
 /// Turns packets of audio into samples in a child without files, network and secrets. Used by one thread, which must also
 /// be the one that made it.

@@ -1,4 +1,5 @@
 internal import Glibc
+internal import Platform
 internal import Wire
 
 /// What a decoding child is for, and how it learns that: the arguments of `watchboxd decode`.

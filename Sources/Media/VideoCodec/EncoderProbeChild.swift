@@ -1,4 +1,5 @@
 internal import FoundationEssentials
+internal import Platform
 
 /// Runs an `EncoderProbe` in a process of its own, which is killed when it does not end in time.
 ///

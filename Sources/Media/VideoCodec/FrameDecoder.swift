@@ -1,3 +1,5 @@
+internal import Platform
+
 /// Turns a camera's JPEG images into pixels in a child without files, network and secrets. Used by one thread, which
 /// also must be the one that made it: the child ends with its maker.
 ///

@@ -1,6 +1,7 @@
 internal import CAVCodec
 internal import FoundationEssentials
 public import Media
+internal import Platform
 
 /// Makes a JPEG of an encoded key frame in a process of its own: what a camera on the network sends is decoded where it
 /// can break nothing, and the decoder's memory goes with it.

@@ -26,7 +26,7 @@ def never(says, file, condition, tests):
 
 
 # A decoder's process is given an environment of its own; only here, it learns which fault is switched on.
-ENVIRONMENT = ("Sources/Media/VideoCodec/ChildProcess.swift", 'isSandboxed ? ["LD_LIBRARY_PATH"]', 'isSandboxed ? ["LD_LIBRARY_PATH", "WATCHBOX_FAULT"]')
+ENVIRONMENT = ("Sources/System/Platform/ChildProcess.swift", 'isSandboxed ? ["LD_LIBRARY_PATH"]', 'isSandboxed ? ["LD_LIBRARY_PATH", "WATCHBOX_FAULT"]')
 
 FAULTS = [
     # Sealing and opening.

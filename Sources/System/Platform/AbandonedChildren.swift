@@ -1,5 +1,4 @@
 internal import Glibc
-internal import Platform
 internal import Synchronization
 
 /// Killed children that the kernel does not let go at once, as one that a driver holds. A thread reaps them, and ends

@@ -2,7 +2,7 @@ import Glibc
 import TestSupport
 import Testing
 
-@testable import VideoCodec
+@testable import Platform
 
 @Suite(.ownThread, .timeLimit(.minutes(15))) struct ChildProcessTests {
     private func descriptors(_ connection: ChildProcess.Connection) throws -> [String] {

@@ -1,44 +1,44 @@
 internal import CSandbox
-internal import Glibc
-internal import Platform
+package import Glibc
 
 /// A child process with one socket at its standard input and output. Ends with its owner: killed, and reaped if it can
 /// be.
 ///
-/// For what may hang or crash: a driver, or a decoder with third-party frames.
-final class ChildProcess {
-    enum Output {
+/// For what may hang or crash: a driver, a library that speaks to one, or a decoder with third-party frames.
+package final class ChildProcess {
+    package enum Output {
         /// Status as waitpid gave it; nil when someone else reaped the child.
         case ended(status: Int32?, [UInt8])
         case late
         case tooLong
     }
 
-    struct Failure: Error, CustomStringConvertible {
-        var call: String
-        var number: Int32
-        var description: String { "\(call): \(SystemMessage.text(number))" }
+    package struct Failure: Error, CustomStringConvertible {
+        package var call: String
+        package var number: Int32
+        package var description: String { "\(call): \(SystemMessage.text(number))" }
     }
 
     /// What the child finds.
-    enum Connection {
+    package enum Connection {
         /// Standard input and output are a stream of bytes.
         case stream
         /// They are a row of messages, and descriptor 3 is this memory.
         case messages(memory: Int32?)
     }
 
-    let process: pid_t
-    private let socket: Int32
+    package let process: pid_t
+    /// This process's end; open as long as this object.
+    package let socket: Int32
     private var isReaped = false
     /// The child has closed its end, which it does by ending.
     private var hasHungUp = false
     private static let memoryPlace: Int32 = 3
     /// From the end of the socket to that of the process.
-    static let maxEndingTime = Duration.seconds(2)
+    package static let maxEndingTime = Duration.seconds(2)
 
     /// - Parameter isSandboxed: it gets nothing of this process's environment but where libraries are.
-    init(
+    package init(
         _ executable: String, _ arguments: [String], connection: Connection = .stream, isSandboxed: Bool = false
     ) throws(Failure) {
         var ends: [Int32] = [-1, -1]
@@ -93,9 +93,7 @@ final class ChildProcess {
 
     deinit {
         close(socket)
-        // Somebody else may have reaped it: then the number may be that of another process by now.
-        guard !isReaped, waitpid(process, nil, WNOHANG) == 0 else { return }
-        kill(process, SIGKILL)
+        guard kill() else { return }
         for _ in 0..<40 {
             if waitpid(process, nil, WNOHANG) != 0 { return }
             Self.pause()
@@ -103,11 +101,23 @@ final class ChildProcess {
         AbandonedChildren.add(process)
     }
 
+    /// Ends it at once; false when it had ended before.
+    @discardableResult
+    package func kill() -> Bool {
+        // Somebody else may have reaped it: then the number may be that of another process by now.
+        guard !isReaped, waitpid(process, nil, WNOHANG) == 0 else {
+            isReaped = true
+            return false
+        }
+        Glibc.kill(process, SIGKILL)
+        return true
+    }
+
     /// All that the child writes until it ends.
     ///
     /// - Parameter input: what it reads, with an end behind it.
-    func output(of input: [UInt8] = [], limit: Int, within duration: Duration) -> Output {
-        let deadline = SourceClock.now &+ UInt64(((duration / .seconds(1)) * 1e9).clamped(to: 0...600e9))
+    package func output(of input: [UInt8] = [], limit: Int, within duration: Duration) -> Output {
+        let deadline = Clocks.monotonic &+ Self.nanoseconds(duration)
         var bytes: [UInt8] = []
         var buffer = [UInt8](repeating: 0, count: 64 << 10)
         var sent = 0
@@ -117,7 +127,7 @@ final class ChildProcess {
                 shutdown(socket, Int32(SHUT_WR))
                 isSending = false
             }
-            let now = SourceClock.now
+            let now = Clocks.monotonic
             guard now < deadline else { return .late }
             let events = POLLIN | (isSending ? POLLOUT : 0)
             var entry = pollfd(fd: socket, events: Int16(events), revents: 0)
@@ -139,7 +149,7 @@ final class ChildProcess {
             bytes += buffer.prefix(count)
             if bytes.count > limit { return .tooLong }
         }
-        while SourceClock.now < deadline {
+        while Clocks.monotonic < deadline {
             var status: Int32 = 0
             let reaped = waitpid(process, &status, WNOHANG)
             if reaped == 0 || (reaped < 0 && errno == EINTR) {
@@ -154,7 +164,7 @@ final class ChildProcess {
 
     /// Sends one message, and never waits: false when the child does not take it. One that reads before it answers
     /// always has room for the next request.
-    func send(message: [UInt8]) -> Bool {
+    package func send(message: [UInt8]) -> Bool {
         let flags = Int32(MSG_NOSIGNAL) | Int32(MSG_DONTWAIT)
         var count = -1
         repeat {
@@ -167,12 +177,12 @@ final class ChildProcess {
     /// The next message, without what of it is longer than `buffer`; nil when the child ended, or none came in time.
     ///
     /// - Parameter isStopped: looked at ten times a second; then nil.
-    func receive(
+    package func receive(
         into buffer: inout [UInt8], within duration: Duration, isStopped: () -> Bool
     ) -> ArraySlice<UInt8>? {
-        let deadline = SourceClock.now &+ UInt64(((duration / .seconds(1)) * 1e9).clamped(to: 0...600e9))
+        let deadline = Clocks.monotonic &+ Self.nanoseconds(duration)
         while !isStopped() {
-            let now = SourceClock.now
+            let now = Clocks.monotonic
             guard now < deadline else { return nil }
             var entry = pollfd(fd: socket, events: Int16(POLLIN), revents: 0)
             guard poll(&entry, 1, Int32(clamping: min((deadline - now) / 1_000_000 + 1, 100))) > 0 else { continue }
@@ -187,8 +197,13 @@ final class ChildProcess {
     /// Text for how it ended, when it has: "signal 11". One that has closed its end is waited for: on a busy machine
     /// its end takes a while.
     ///
-    /// - Parameter isStopped: no one waits any more.
-    func ending(within duration: Duration = maxEndingTime, isStopped: () -> Bool = { false }) -> String? {
+    /// - Parameters:
+    ///   - hasHungUp: somebody else who reads from `socket` saw its end.
+    ///   - isStopped: no one waits any more.
+    package func ending(
+        within duration: Duration = maxEndingTime, hasHungUp isSeen: Bool = false, isStopped: () -> Bool = { false }
+    ) -> String? {
+        hasHungUp = hasHungUp || isSeen
         guard !isReaped else { return nil }
         var status: Int32 = 0
         let limit = ContinuousClock.now + duration
@@ -203,6 +218,11 @@ final class ChildProcess {
             guard hasHungUp, !isStopped(), ContinuousClock.now < limit else { return nil }
             Self.pause()
         }
+    }
+
+    /// At most ten minutes.
+    private static func nanoseconds(_ duration: Duration) -> UInt64 {
+        UInt64(max(0, min((duration / .seconds(1)) * 1e9, 600e9)))
     }
 
     private static func pause() {
