@@ -22,6 +22,7 @@ TEST_PACKAGES := ffmpeg grub-common nginx libnginx-mod-rtmp rtmpdump openssl cur
 	gstreamer1.0-plugins-base gstreamer1.0-plugins-good gstreamer1.0-plugins-bad gstreamer1.0-plugins-ugly gstreamer1.0-libav
 VM_PACKAGES := qemu-system-x86 mmdebstrap debian-archive-keyring kmod cpio e2fsprogs xz-utils make gcc binutils util-linux iproute2 \
 	python3 ffmpeg
+LIBCAMERA_PACKAGES := g++ pkg-config libcamera-dev
 DEB_PACKAGES := dpkg-dev binutils lintian python3
 IMAGE_PACKAGES := mmdebstrap debian-archive-keyring erofs-utils cryptsetup-bin genimage mtools dosfstools e2fsprogs grub-common \
 	squashfs-tools rauc openssl fdisk device-tree-compiler python3
@@ -35,7 +36,7 @@ BENCH_PACKAGES := ffmpeg gcc libssl-dev openssl time libnginx-mod-rtmp nginx pyt
 	python3-gi gir1.2-gst-rtsp-server-1.0 gstreamer1.0-rtsp gstreamer1.0-plugins-base gstreamer1.0-plugins-good gstreamer1.0-plugins-ugly
 
 .PHONY: help build release demo check test test-systemd test-vm mutants sanitize bench soak lint format install deb test-deb trixie deb-trixie \
-	oldest-swift arm64 arm64-check deb-arm64 arm64-runner image test-image clean toolchain arm64-toolchain trixie-toolchain build-packages test-packages bench-packages vm-packages deb-packages arm64-packages cross-packages image-packages \
+	oldest-swift libcamera libcamera-trixie libcamera-arm64 libcamera-packages arm64 arm64-check deb-arm64 arm64-runner image test-image clean toolchain arm64-toolchain trixie-toolchain build-packages test-packages bench-packages vm-packages deb-packages arm64-packages cross-packages image-packages \
 	image-test-packages flashed-packages board-packages python-peers
 
 help:  ## list the targets
@@ -56,13 +57,13 @@ check: toolchain build-packages lint  ## before a commit: style, layers, debug b
 	SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH=8 .build/debug/watchboxPackageTests.xctest --testing-library swift-testing \
 		--skip "$$(python3 Tests/Rigs/gate/parts.py)" | sed -e '/^✔ Test run/b' -e '/^\(◇\|↳\|✔\)/d'
 
-test: toolchain build-packages test-packages vm-packages flashed-packages python-peers  ## what CI runs: style, builds without warnings, all tests, third-party peers
+test: toolchain build-packages test-packages vm-packages libcamera-packages flashed-packages python-peers  ## what CI runs: style, builds without warnings, all tests, third-party peers
 	Tests/Rigs/gate/run --swift $(SWIFT) $(if $(STRICT),--strict)
 
 test-systemd: toolchain build-packages test-packages  ## of these, the real units and programs under a real systemd, in a box of namespaces
 	Tests/Rigs/gate/run --swift $(SWIFT) units boxes
 
-test-vm: toolchain build-packages vm-packages  ## of these, cameras, a hardware encoder and their faults, in a QEMU guest
+test-vm: toolchain build-packages vm-packages libcamera-packages  ## of these, cameras, a hardware encoder and their faults, in a QEMU guest
 	Tests/Rigs/gate/run --swift $(SWIFT) capture
 
 mutants: toolchain build-packages test-packages python-peers  ## would a test notice? a hundred faults, each switched on alone (an hour, on demand)
@@ -88,8 +89,12 @@ format: toolchain  ## rewrite the sources in the project's style
 install: release  ## programs, units, manual and completions into $(DESTDIR)
 	packaging/stage --programs .build/release '$(DESTDIR)' '$(PREFIX)'
 
-deb: release deb-packages  ## Debian packages for this machine's release and architecture, in .build/deb
-	packaging/build-deb .build/deb
+# One for each libcamera: its binary interface is another one in each release.
+libcamera: libcamera-packages  ## the helper for cameras at a ribbon cable (CSI), for this machine's libcamera, in .build/libcamera
+	packaging/build-libcamera .build/libcamera
+
+deb: release libcamera deb-packages  ## Debian packages for this machine's release and architecture, in .build/deb
+	packaging/build-deb --libcamera .build/libcamera .build/deb
 
 test-deb: $(if $(filter trixie,$(RELEASE)),trixie deb-packages,deb) test-packages  ## of these: install on a clean Debian, publish, upgrade, remove, purge (RELEASE=trixie: those for Debian 13)
 	$(if $(filter-out trixie $(shell . /etc/os-release && echo $$VERSION_CODENAME),$(RELEASE)),$(error RELEASE is trixie, or this machine's own))
@@ -100,14 +105,22 @@ CROSS_BUILD = .cross/swift build --swift-sdks-path "$(CURDIR)/.cross/sdks" --swi
 TRIXIE_BUILD = $(call CROSS_BUILD,amd64) --scratch-path .build-trixie
 TRIXIE_PROGRAMS := .build-trixie/x86_64-pc-linux-gnu/release
 
+CROSS_LIBCAMERA = packaging/build-libcamera --sysroot .cross/sysroot-$(1) --compiler "$$(dirname "$$(command -v $(SWIFT))")/clang++" --target
+
+libcamera-trixie: trixie-toolchain
+	$(call CROSS_LIBCAMERA,amd64) x86_64-linux-gnu .build-trixie/libcamera
+
+libcamera-arm64: arm64-toolchain
+	$(if $(SWIFT_SDK),,$(call CROSS_LIBCAMERA,arm64) aarch64-linux-gnu .build-arm64/libcamera)
+
 trixie: trixie-toolchain  ## the programs for Debian 13 (amd64), built on a machine with Debian 12 or 13, with Swift 6.2
 	$(TRIXIE_BUILD) -c release --static-swift-stdlib
 
-deb-trixie: trixie deb-packages  ## Debian packages of them, in .build/deb
-	packaging/build-deb --programs $(TRIXIE_PROGRAMS) --release trixie --run .cross/run-amd64 .build/deb
+deb-trixie: trixie libcamera-trixie deb-packages  ## Debian packages of them, in .build/deb
+	packaging/build-deb --programs $(TRIXIE_PROGRAMS) --libcamera .build-trixie/libcamera --release trixie --run .cross/run-amd64 .build/deb
 
 # A debug build: what a compiler takes does not depend on how much it optimises. Whether it takes the tests, `make arm64-check` shows.
-oldest-swift: trixie-toolchain  ## do all programs build with Swift 6.2 (the oldest, from Debian unstable), and with Debian 13's libraries?
+oldest-swift: trixie-toolchain libcamera-trixie  ## do all programs build with Swift 6.2 (the oldest, from Debian unstable), and with Debian 13's libraries?
 	.cross/swift --version
 	$(TRIXIE_BUILD) -debug-info-format none --disable-index-store --explicit-target-dependency-import-check error
 
@@ -125,8 +138,8 @@ arm64-check: arm64-runner arm64-toolchain  ## the same, tested under qemu-user: 
 	$(ARM64_BUILD)/tested -c release -Xswiftc -enable-testing --build-tests
 	Tests/Rigs/arm64/check --programs .build-arm64/tested/$(notdir $(ARM64_PROGRAMS))/release --run '$(ARM64_RUN)'
 
-deb-arm64: arm64-runner arm64 deb-packages  ## Debian packages of them, in .build/deb
-	packaging/build-deb --programs $(ARM64_PROGRAMS)/release --architecture arm64 --release trixie --run '$(ARM64_RUN)' --strip aarch64-linux-gnu-strip \
+deb-arm64: arm64-runner arm64 libcamera-arm64 deb-packages  ## Debian packages of them, in .build/deb
+	packaging/build-deb --programs $(ARM64_PROGRAMS)/release $(if $(SWIFT_SDK),,--libcamera .build-arm64/libcamera) --architecture arm64 --release trixie --run '$(ARM64_RUN)' --strip aarch64-linux-gnu-strip \
 		.build/deb
 
 arm64-toolchain: $(if $(SWIFT_SDK),toolchain,arm64-packages)
@@ -157,6 +170,9 @@ toolchain:
 
 build-packages:
 	@Tests/Rigs/require-debian $(BUILD_PACKAGES)
+
+libcamera-packages:
+	@Tests/Rigs/require-debian $(LIBCAMERA_PACKAGES)
 
 test-packages:
 	@Tests/Rigs/require-debian $(TEST_PACKAGES)

@@ -12,18 +12,28 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 // ---- landlock (linux/landlock.h, written out: the headers of Debian 12 know its first versions alone) ---------------
 
 // One number on all architectures.
 #define LANDLOCK_CREATE_RULESET 444
+#define LANDLOCK_ADD_RULE 445
 #define LANDLOCK_RESTRICT_SELF 446
+#define LANDLOCK_RULE_PATH_BENEATH 1
+#define RIGHT_EXECUTE (1ull << 0)
+#define RIGHT_WRITE_FILE (1ull << 1)
+#define RIGHT_READ_FILE (1ull << 2)
+#define RIGHT_READ_DIRECTORY (1ull << 3)
+// ioctl on a device, since version 5.
+#define RIGHT_DEVICE (1ull << 15)
 #define LANDLOCK_CREATE_RULESET_VERSION 1u
 
 struct landlock_attributes {
@@ -38,6 +48,26 @@ int wb_landlock_version(void) {
 }
 
 int wb_landlock_enter(void) {
+    const char *const none[] = {NULL};
+    return wb_landlock_enter_but(none, none);
+}
+
+static int allow(int ruleset, const char *const *paths, uint64_t rights) {
+    for (; *paths != NULL; paths++) {
+        struct __attribute__((packed)) {
+            uint64_t allowed_access;
+            int32_t parent;
+        } rule = {rights, open(*paths, O_PATH | O_CLOEXEC)};
+        if (rule.parent < 0) continue;
+        long result = syscall(LANDLOCK_ADD_RULE, ruleset, LANDLOCK_RULE_PATH_BENEATH, &rule, 0);
+        int failure = errno;
+        close(rule.parent);
+        if (result != 0) return -failure;
+    }
+    return 0;
+}
+
+int wb_landlock_enter_but(const char *const *readable, const char *const *writable) {
     int version = wb_landlock_version();
     if (version < 0) return version;
     struct landlock_attributes attributes = {0};
@@ -55,8 +85,14 @@ int wb_landlock_enter(void) {
     }
     int ruleset = (int)syscall(LANDLOCK_CREATE_RULESET, &attributes, size, 0);
     if (ruleset < 0) return -errno;
-    long result = syscall(LANDLOCK_RESTRICT_SELF, ruleset, 0);
-    int failure = errno;
+    uint64_t all = attributes.handled_access_fs;
+    long result = allow(ruleset, readable, all & (RIGHT_EXECUTE | RIGHT_READ_FILE | RIGHT_READ_DIRECTORY));
+    if (result == 0) result = allow(ruleset, writable, all & (RIGHT_READ_FILE | RIGHT_READ_DIRECTORY | RIGHT_WRITE_FILE | RIGHT_DEVICE));
+    int failure = (int)-result;
+    if (result == 0) {
+        result = syscall(LANDLOCK_RESTRICT_SELF, ruleset, 0);
+        failure = errno;
+    }
     close(ruleset);
     return result == 0 ? version : -failure;
 }
@@ -188,6 +224,61 @@ int wb_sealed_memory(size_t size) {
         return -failure;
     }
     return descriptor;
+}
+
+// Linux names the file system of DMA-BUFs since 5.3 (linux/magic.h).
+#define DMA_BUF_FILE_SYSTEM 0x444d4142
+#define MEMORY_FILE_SYSTEM 0x01021994
+
+long wb_lasting_memory(int descriptor) {
+    int seals = fcntl(descriptor, F_GET_SEALS);
+    if (seals < 0) {
+        struct statfs system;
+        if (fstatfs(descriptor, &system) != 0) return -errno;
+        if (system.f_type != DMA_BUF_FILE_SYSTEM) return -EPERM;
+    } else {
+        // Not of huge pages: to map those takes more addresses than were asked for.
+        struct statfs system;
+        if (fstatfs(descriptor, &system) != 0) return -errno;
+        if ((seals & F_SEAL_SHRINK) == 0 || system.f_type != MEMORY_FILE_SYSTEM) return -EPERM;
+    }
+    off_t size = lseek(descriptor, 0, SEEK_END);
+    return size < 0 ? -errno : (long)size;
+}
+
+long wb_receive(int socket, void *bytes, size_t size, int *descriptor) {
+    union {
+        char bytes[CMSG_SPACE(2 * sizeof(int))];
+        struct cmsghdr aligned;
+    } control;
+    struct iovec part = {.iov_base = bytes, .iov_len = size};
+    struct msghdr message = {
+        .msg_iov = &part, .msg_iovlen = 1, .msg_control = control.bytes, .msg_controllen = sizeof control.bytes};
+    ssize_t count;
+    do count = recvmsg(socket, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+    while (count < 0 && errno == EINTR);
+    *descriptor = -1;
+    if (count < 0) return -errno;
+    // A message without bytes looks like the end of the socket, and could bring descriptors.
+    int excess = (message.msg_flags & (MSG_TRUNC | MSG_CTRUNC)) != 0 || (count == 0 && message.msg_controllen > 0);
+    for (struct cmsghdr *header = CMSG_FIRSTHDR(&message); header != NULL; header = CMSG_NXTHDR(&message, header)) {
+        if (header->cmsg_level != SOL_SOCKET || header->cmsg_type != SCM_RIGHTS) continue;
+        size_t sent = (header->cmsg_len - CMSG_LEN(0)) / sizeof(int);
+        for (size_t index = 0; index < sent; index++) {
+            int received;
+            memcpy(&received, CMSG_DATA(header) + index * sizeof received, sizeof received);
+            if (*descriptor < 0) {
+                *descriptor = received;
+            } else {
+                close(received);
+                excess = 1;
+            }
+        }
+    }
+    if (!excess) return count;
+    if (*descriptor >= 0) close(*descriptor);
+    *descriptor = -1;
+    return -EBADMSG;
 }
 
 // ---- what must be refused --------------------------------------------------------------------------------------------

@@ -7,6 +7,7 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/dma-buf.h>
 #include <libv4l-plugin.h>
 #include <libv4lconvert.h>
 #include <linux/usb/video.h>
@@ -20,6 +21,8 @@
 #include <sys/mman.h>
 #include <time.h>
 #include <unistd.h>
+
+#include "libcamera.h"
 
 // MARK: what Swift cannot call or read
 
@@ -55,6 +58,9 @@ WATCHBOX_REQUEST(VIDIOC_S_DV_TIMINGS);
 WATCHBOX_REQUEST(VIDIOC_G_EDID);
 WATCHBOX_REQUEST(VIDIOC_S_EDID);
 WATCHBOX_REQUEST(UVCIOC_CTRL_QUERY);
+WATCHBOX_REQUEST(WATCHBOX_LIBCAMERA_HELLO);
+WATCHBOX_REQUEST(WATCHBOX_LIBCAMERA_CAMERA);
+WATCHBOX_REQUEST(WATCHBOX_LIBCAMERA_OPEN);
 #undef WATCHBOX_REQUEST
 
 /// ioctl(2), not variadic, and repeated when a signal came between; 0 or an errno.
@@ -79,6 +85,16 @@ static inline int watchbox_v4l2_poll(int descriptor, short events, int milliseco
     int count = poll(&entry, 1, milliseconds);
     if (count < 0) return errno == EINTR ? 0 : -errno;
     return count == 0 ? 0 : (unsigned short)entry.revents;
+}
+
+/// The processor reads what a device wrote, or has done so; other memory needs neither.
+static inline void watchbox_begin_reading(int memory) {
+    struct dma_buf_sync sync = {.flags = DMA_BUF_SYNC_START | DMA_BUF_SYNC_RW};
+    watchbox_v4l2_ioctl(memory, DMA_BUF_IOCTL_SYNC, &sync);
+}
+static inline void watchbox_end_reading(int memory) {
+    struct dma_buf_sync sync = {.flags = DMA_BUF_SYNC_END | DMA_BUF_SYNC_RW};
+    watchbox_v4l2_ioctl(memory, DMA_BUF_IOCTL_SYNC, &sync);
 }
 
 /// Of this thread's last call.

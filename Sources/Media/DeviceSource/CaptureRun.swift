@@ -111,10 +111,10 @@ final class CaptureRun {
         do throws(CaptureError) {
             let device = try CaptureDevice(path: path, calls: calls, root: root)
             // Between the look and the opening another one may have come.
-            if let identity, !isPort, !identity.isSame(as: device.node) { throw .disconnected }
+            if let identity, !isPlace, !identity.isSame(as: device.node) { throw .disconnected }
             setControls(of: device)
             let setup = try device.negotiate(requested.device.captureRequest)
-            let nodes = CaptureNodes.find(root: root, calls: calls, isOpening: false)
+            let nodes = device.node.isCSI ? [] : CaptureNodes.find(root: root, calls: calls, isOpening: false)
             identity = identity?.enriched(by: device.node) ?? CaptureIdentity(device.node, among: nodes)
             identity?.seen(nodes)
             open = OpenCamera(device: device, setup: setup)
@@ -171,14 +171,17 @@ final class CaptureRun {
         }
     }
 
-    /// The configured name is that of a place, and not of a camera.
-    private var isPort: Bool { requested.device.path.hasPrefix("/dev/v4l/by-path/") }
+    /// The configured name is that of a place, and not of a camera. That of a CSI camera has both in it, connector and sensor.
+    private var isPlace: Bool {
+        requested.device.path.hasPrefix("/dev/v4l/by-path/") || CSICameras.isName(requested.device.path)
+    }
 
     /// Where the camera is now: at its name, or wherever the same camera has gone. Another one that is at its name now
     /// is not taken: its frames must not go out under this one's name.
     private func currentPath() throws(SourceFault) -> String {
         let path = requested.device.path
-        guard let identity, !isPort else { return path }
+        if path == CSICameras.scheme, let identity { return path + identity.bus }
+        guard let identity, !isPlace else { return path }
         let here: CaptureNode?
         do throws(CaptureError) {
             let node = try CaptureNodes.node(at: path, root: root, calls: calls)
@@ -302,7 +305,7 @@ final class CaptureRun {
 
     /// Another camera with the same serial number may have come: then the number says nothing any more.
     private func lookAround(at now: UInt64) {
-        guard now &- lookedAt >= Self.lookInterval else { return }
+        guard now &- lookedAt >= Self.lookInterval, !isPlace else { return }
         lookedAt = now
         identity?.seen(CaptureNodes.find(root: root, calls: calls, isOpening: false))
     }

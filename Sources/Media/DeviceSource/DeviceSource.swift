@@ -25,13 +25,13 @@ public final class DeviceSource: LiveSource {
     ///   - device: valid, see `CameraConfiguration.validate()`.
     ///   - camera: its ID, for messages.
     ///   - durationLimit: ends after this many seconds of the stream's time; nil: goes on until stopped.
-    ///   - calls: how devices are asked; the kernel but in tests.
+    ///   - calls: how devices are asked; this machine's own but in tests.
     ///   - root: in front of `/sys` and `/dev`, for tests.
     ///   - mustEnd: the process is to end: a call into a hardware encoder will not return, and neither will `run`, or the
     ///     device is refused until another process asks. From any thread.
     public convenience init(
         _ device: CameraConfiguration.Device, camera: String, durationLimit: Double? = nil, logger: Logger,
-        calls: any DeviceCalls = KernelCalls(), root: String = "",
+        calls: any DeviceCalls = MachineCalls(), root: String = "",
         mustEnd: @escaping @Sendable (CodedError) -> Void
     ) {
         self.init(
@@ -56,7 +56,10 @@ public final class DeviceSource: LiveSource {
 
     public var capture: CaptureStatistics { state.statistics.withLock { $0 } }
 
-    public func stop() { state.clock.stop() }
+    public func stop() {
+        state.clock.stop()
+        calls.stop()
+    }
 
     public func requestKeyFrame() { state.isKeyFrameRequested.store(true, ordering: .relaxed) }
 

@@ -37,7 +37,8 @@ enum SourceFault: Error, Equatable, Sendable {
             switch error {
             case .notThere, .disconnected, .noSignal: .deviceMissing
             case .notPermitted, .busy: .deviceNotPermitted
-            case .notACamera: .deviceUnusable
+            case .notACamera, .severalCameras: .deviceUnusable
+            case .noHelper, .otherHelper: .csiUnavailable
             case .noSuchFormat: .formatRefused
             default: error.remedy == .person ? .formatRefused : .deviceFaults
             }

@@ -212,7 +212,7 @@ extension CaptureDevice {
             do throws(CallFailure) {
                 _ = try Capability(calls, descriptor)
             } catch {
-                if error.errno == ENODEV || error.errno == ENXIO { return .disconnected }
+                if error.errno == ENODEV || error.errno == ENXIO { return .streaming(call, error, path: path) }
             }
         }
         return .streaming(call, failure, path: path)

@@ -23,7 +23,7 @@ public final class CaptureDevice {
     ///
     /// - Parameter root: in front of `/sys` and `/dev`; empty for the machine itself.
     /// - Throws: `notThere`, `notPermitted`, `busy`, `notACamera`, `refused`.
-    public init(path: String, calls: any DeviceCalls = KernelCalls(), root: String = "") throws(CaptureError) {
+    public init(path: String, calls: any DeviceCalls = MachineCalls(), root: String = "") throws(CaptureError) {
         let (node, descriptor) = try CaptureNodes.open(path, root: root, calls: calls)
         do throws(CaptureError) {
             if case .rejected(let rejection) = node.verdict { throw .notACamera(path: path, rejection) }
@@ -32,6 +32,7 @@ public final class CaptureDevice {
             } catch {
                 throw .call("VIDIOC_QUERYCAP", error, path: path)
             }
+            if node.isCSI, isMultiplanar { throw .badAnswer("The helper says that its frames lie in several planes.") }
         } catch {
             calls.close(descriptor)
             throw error
@@ -107,7 +108,8 @@ public final class CaptureDevice {
         stop()
         setup = nil
         try followSignal()
-        let modes = try modes()
+        // Nothing that has to be decoded comes from a helper: that would be done in this process (docs/design/0013).
+        let modes = try modes().filter { !node.isCSI || FrameLayout($0.pixelFormat) != nil }
         let choice = CaptureChoice(request: request, rawBytesPerSecond: node.rawBytesPerSecond)
         let negotiation = FormatNegotiation(
             calls: calls, descriptor: descriptor, path: path, isMultiplanar: isMultiplanar,

@@ -10,7 +10,10 @@ extension CaptureError: CustomStringConvertible {
         switch self {
         case .notThere(let path): "There is no camera at \(path)"
         case .notPermitted(let path): "\(path) may not be opened"
-        case .busy(let path): "\(path) is in use"
+        case .busy(let path, _): "\(path) is in use"
+        case .noHelper(let path), .otherHelper(let path): "\(path) cannot be opened"
+        case .helper: "The camera's helper process for libcamera is gone"
+        case .severalCameras: "csi: does not name one camera"
         case .notACamera(let path, _): "\(path) is not a camera"
         case .noSuchFormat(let requested, _): "The camera cannot deliver \(requested)"
         case .noSignal(let path): "\(path) has no signal"
@@ -32,7 +35,11 @@ extension CaptureError: CustomStringConvertible {
         switch self {
         case .notThere: "Nothing has that name now."
         case .notPermitted: "Its owner, group or mode, or the sandbox of this process, forbid it."
-        case .busy: "Another program holds it."
+        case .busy(_, let holder): holder.map { "\($0) uses it." } ?? "Another program holds it."
+        case .noHelper: "CSI cameras need libcamera, and the program that speaks to it is not installed."
+        case .otherHelper: "The program that speaks to libcamera is of another version."
+        case .helper(let reason): "\(reason.prefix(1).uppercased() + reason.dropFirst())."
+        case .severalCameras(let names): "There are \(names.joined(separator: ", "))."
         case .notACamera(_, let rejection): rejection.what
         case .noSuchFormat(_, let offered):
             offered.isEmpty ? "Its driver lists no format." : "It offers \(offered)."
@@ -62,7 +69,12 @@ extension CaptureError: CustomStringConvertible {
         case .notPermitted:
             "Check that the device belongs to the group \"video\" and that WatchBox's user is in it (ls -l /dev/video*). It is "
                 + "tried again."
-        case .busy: "End the program that uses it (fuser -v /dev/video* names it). It is tried again."
+        case .busy(_, nil): "End the program that uses it (fuser -v /dev/video* names it). It is tried again."
+        case .busy: "End it (a camera of this box: watchboxctl camera stop ID), and this goes on by itself."
+        case .noHelper: "Install the Debian package watchbox-libcamera, made for this release. It is waited for."
+        case .otherHelper: "Install the package watchbox-libcamera of this version. It is waited for."
+        case .helper: "It is started again; if it stays so, the journal of the camera's unit says what libcamera said."
+        case .severalCameras: "Name one of them as the camera's source."
         case .notACamera(_, let rejection): rejection.hint
         case .noSuchFormat: "Choose a size, rate and pixel format that \"watchboxctl discover\" lists."
         case .noSignal:

@@ -7,7 +7,16 @@ public enum CaptureError: Error, Equatable, Sendable {
     /// The kernel forbids this process to open it.
     case notPermitted(path: String)
     /// Another program uses it.
-    case busy(path: String)
+    /// - Parameter holder: which, where that is known: "Process 812 (rpicam-vid)".
+    case busy(path: String, holder: String? = nil)
+    /// A CSI camera, and the program that speaks to libcamera is not installed.
+    case noHelper(path: String)
+    /// It is installed, in another version.
+    case otherHelper(path: String)
+    /// That program ended, hung, or said something that cannot be; the text says which.
+    case helper(String)
+    /// `csi:` alone, and more than one camera.
+    case severalCameras(names: [String])
     case notACamera(path: String, CaptureNode.Rejection)
     /// None of the camera's formats, sizes and rates will do.
     case noSuchFormat(requested: String, offered: String)
@@ -46,13 +55,15 @@ public enum CaptureError: Error, Equatable, Sendable {
 
     public var remedy: Remedy {
         switch self {
-        case .notThere, .notPermitted, .busy, .noSignal, .disconnected: return .waitForDevice
+        case .notThere, .notPermitted, .busy, .noSignal, .disconnected, .noHelper, .otherHelper, .helper:
+            return .waitForDevice
         case .stream, .formatChanged, .badAnswer: return .restartStream
         case .refused(_, let number):
             // The driver's or the bus' trouble of the moment, and not a matter of what was asked for.
             let passing = [EIO, EPROTO, EPIPE, ETIMEDOUT, ENOMEM, EAGAIN, ENOSPC, EILSEQ, ENOBUFS, EMFILE, ENFILE]
             return passing.contains(number) ? .restartStream : .person
-        case .notACamera, .noSuchFormat, .unsupported, .noSuchControl, .controlRange, .controlNotSettable,
+        case .notACamera, .severalCameras, .noSuchFormat, .unsupported, .noSuchControl, .controlRange,
+            .controlNotSettable,
             .notConvertible:
             return .person
         }
@@ -60,7 +71,8 @@ public enum CaptureError: Error, Equatable, Sendable {
 
     /// Of a call that opens `path`.
     static func opening(_ path: String, _ failure: CallFailure) -> CaptureError {
-        switch failure.errno {
+        if let reason = failure.reason { return .helper(reason) }
+        return switch failure.errno {
         case ENOENT, ENXIO, ENODEV, ENOTDIR: .notThere(path: path)
         case EACCES, EPERM: .notPermitted(path: path)
         case EBUSY: .busy(path: path)
@@ -70,7 +82,8 @@ public enum CaptureError: Error, Equatable, Sendable {
 
     /// Of a call that sets something up.
     static func call(_ name: String, _ failure: CallFailure, path: String) -> CaptureError {
-        switch failure.errno {
+        if let reason = failure.reason { return .helper(reason) }
+        return switch failure.errno {
         case ENODEV, ENXIO: .disconnected
         case EBUSY: .busy(path: path)
         case ENOLINK, ENOLCK: .noSignal(path: path)
@@ -81,7 +94,8 @@ public enum CaptureError: Error, Equatable, Sendable {
 
     /// Of a call that belongs to a stream.
     static func streaming(_ name: String, _ failure: CallFailure, path: String) -> CaptureError {
-        switch failure.errno {
+        if let reason = failure.reason { return .helper(reason) }
+        return switch failure.errno {
         case ENODEV, ENXIO: .disconnected
         case EBUSY: .busy(path: path)
         case ENOLINK, ENOLCK: .noSignal(path: path)

@@ -1,4 +1,4 @@
-/// One `/dev/videoN`, and what it turned out to be.
+/// One `/dev/videoN`, and what it turned out to be; or a camera that libcamera lists.
 public struct CaptureNode: Equatable, Sendable {
     public enum Verdict: Equatable, Sendable {
         case camera
@@ -7,7 +7,7 @@ public struct CaptureNode: Equatable, Sendable {
         case unknown(String)
     }
 
-    /// "/dev/video0": may be another camera's after the next boot.
+    /// "/dev/video0": may be another camera's after the next boot; or "csi:/base/soc/i2c0mux/i2c@1/imx708@1a", which stays.
     public var device: String
     /// What the driver calls the device: "HD Pro Webcam C920".
     public var card: String
@@ -15,7 +15,7 @@ public struct CaptureNode: Equatable, Sendable {
     public var driver = ""
     /// Where it is, as the driver says it: "usb-0000:01:00.0-1.4"; what `subsystem` says when the node was not opened.
     public var bus = ""
-    /// "usb", "platform", "pci" or "virtual".
+    /// "usb", "platform", "pci", "virtual", or "csi".
     public var subsystem = "virtual"
     /// Of several nodes of one device: 0, 1 …
     public var index = 0
@@ -32,6 +32,8 @@ public struct CaptureNode: Equatable, Sendable {
     public var verdict: Verdict = .camera
 
     public var isCamera: Bool { verdict == .camera }
+    /// It is reached through libcamera.
+    public var isCSI: Bool { CSICameras.isName(device) }
 
     /// Bytes per second that raw frames may take on the way from this camera; nil: as many as it likes.
     ///

@@ -64,6 +64,7 @@ public enum CaptureNodes {
     static func open(
         _ path: String, root: String, calls: any DeviceCalls
     ) throws(CaptureError) -> (node: CaptureNode, descriptor: Int32) {
+        if CSICameras.isName(path) { return try CSICameras.open(path, calls: calls) }
         let name = Sysfs.lastPart(Sysfs.resolved(root + path) ?? path)
         var node = known(name, root: root, links: Links(root: root))
         let descriptor: Int32

@@ -45,8 +45,8 @@ extension CaptureNode {
         public var hint: String {
             switch self {
             case .rawBayer, .mediaController:
-                "Such cameras need libcamera, which WatchBox does not have; use a USB camera, or an HDMI bridge whose "
-                    + "driver delivers YUV on one node."
+                "Such cameras go through libcamera: install the Debian package watchbox-libcamera, and use the source csi:, as "
+                    + "\"watchboxctl discover\" lists it."
             case .metadata: "Use the first node of the same camera; \"watchboxctl discover\" lists it."
             case .codec, .imageProcessor, .output, .radioOrTouch, .notVideo:
                 "Choose one of the cameras that \"watchboxctl discover\" lists."

@@ -4,9 +4,12 @@ internal import CV4L2
 public struct CallFailure: Error, Equatable, Sendable {
     /// A positive errno.
     public var errno: Int32
+    /// Where a helper process stands for a driver: why it is of no use any more. Nil: the number says all.
+    public var reason: String?
 
-    public init(errno: Int32) {
+    public init(errno: Int32, reason: String? = nil) {
         self.errno = errno
+        self.reason = reason
     }
 }
 
@@ -28,6 +31,13 @@ public protocol DeviceCalls: Sendable {
     /// or a signal came.
     func poll(_ descriptor: Int32, events: Int16, milliseconds: Int32) throws(CallFailure) -> Int16
     func close(_ descriptor: Int32)
+    /// Whatever waits gives up, for good. From any thread.
+    func stop()
+}
+
+extension DeviceCalls {
+    // No call of the kernel's waits.
+    public func stop() {}
 }
 
 /// The kernel itself.

@@ -66,7 +66,7 @@ extension KeyDefinition.Kind {
         case .identifier: text(pattern: "^[a-z0-9](-?[a-z0-9])*$", 24)
         case .secretName: text(pattern: "^[a-z0-9](-?[a-z0-9])*$", 32)
         case .streamName: text(pattern: "^[A-Za-z0-9._-]+$", 128)
-        case .source: text(pattern: "^(test:$|file:/|v4l2:/dev/|rtsps?://|onvif://|https?://)", 2048)
+        case .source: text(pattern: "^(test:$|file:/|v4l2:/dev/|csi:|rtsps?://|onvif://|https?://)", 2048)
         case .relayURL: text(pattern: "^[Rr][Tt][Mm][Pp][Ss]?://[^@?#]+$", 1024)
         case .keyAccessURL, .hookURL: text(pattern: "^https?://[^@?#]+$", 1024)
         case .listenAddress: text(pattern: "^.+:[0-9]{1,5}$", 300)

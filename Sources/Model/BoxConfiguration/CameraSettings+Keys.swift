@@ -8,7 +8,7 @@ extension CameraSettings: SettingsTable {
         SettingKey("name", .text(limit: 64), \.name, defaultText: "the ID", "Name of the camera, for people."),
         SettingKey(
             "source", .source, \.source, required: true,
-            "`test:` for a moving test pattern, `file:/path`, or `v4l2:/dev/…` for a camera of this machine: `/dev/v4l/by-id/…` stays the same camera, `/dev/videoN` need not. Of a network camera: `rtsp://host/path`, `rtsps://host/path`, or `onvif://host` for one that is asked for its stream; `http://host/path` or `https://host/path` for one that sends JPEG images, as a stream (MJPEG) or one at a time. Without user and password."
+            "`test:` for a moving test pattern, `file:/path`, or `v4l2:/dev/…` for a camera of this machine: `/dev/v4l/by-id/…` stays the same camera, `/dev/videoN` need not. A camera at a ribbon cable is `csi:` where it is the only one, else `csi:/base/…`; it needs the package watchbox-libcamera. Of a network camera: `rtsp://host/path`, `rtsps://host/path`, or `onvif://host` for one that is asked for its stream; `http://host/path` or `https://host/path` for one that sends JPEG images, as a stream (MJPEG) or one at a time. Without user and password."
         ),
         SettingKey(
             "size", .size, \.size,

@@ -4,7 +4,7 @@ public import CameraModel
 public struct CameraSettings: Equatable, Sendable {
     /// For people; nil: the ID. `displayName(_:)` has it filled in.
     public var name: String?
-    /// `test:`, `file:/path`, `v4l2:/dev/…`, `rtsp://…`, `rtsps://…`, `onvif://…`, `http://…` or `https://…`.
+    /// `test:`, `file:/path`, `v4l2:/dev/…`, `csi:…`, `rtsp://…`, `rtsps://…`, `onvif://…`, `http://…` or `https://…`.
     public var source = ""
     /// What is encoded here, of whatever source.
     public var video = CameraConfiguration.TestPattern()

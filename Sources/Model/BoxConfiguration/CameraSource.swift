@@ -5,12 +5,12 @@ internal import Wire
 enum CameraSource: Equatable, Sendable {
     case testPattern
     case file(path: String)
-    /// Below `/dev`.
+    /// Below `/dev`, or `csi:…`.
     case device(path: String)
     /// `rtsp://…`, `rtsps://…`, `onvif://…`, `http://…` or `https://…`, without user and password.
     case network(url: String)
 
-    static let schemes = ["test", "file", "v4l2"] + CameraConfiguration.Network.schemes
+    static let schemes = ["test", "file", "v4l2", "csi"] + CameraConfiguration.Network.schemes
 
     init(_ text: String) throws(SourceFault) {
         guard !text.isEmpty, text.utf8.count <= 2048 else { throw .length }
@@ -27,9 +27,12 @@ enum CameraSource: Equatable, Sendable {
         case "file":
             guard rest.hasPrefix("/"), !rest.hasSuffix("/") else { throw .relativePath }
             self = .file(path: String(rest))
-        case "v4l2":
-            guard CameraConfiguration.Device.isDevicePath(String(rest)) else { throw .notADevice }
-            self = .device(path: String(rest))
+        case "v4l2", "csi":
+            let path = CameraConfiguration.Device.path(ofSource: text) ?? ""
+            guard CameraConfiguration.Device.isDevicePath(path), scheme == "csi" || path.hasPrefix("/dev/") else {
+                throw .notADevice
+            }
+            self = .device(path: path)
         default:
             guard rest.hasPrefix("//") else { throw .noAddress }
             do throws(CameraConfiguration.Network.AddressFault) {

@@ -21,11 +21,15 @@ extension Reading {
         checkNoneShares(
             "stream", settings, "is the stream", "Give each camera a stream of its own"
         ) { id, camera in camera.streamName(id) }
+        let csi = CameraConfiguration.Device.csiScheme
+        let isOneCSI = settings.cameras.values.contains { $0.active && $0.source == csi }
         // A camera delivers to one program at a time; the other would wait for ever.
         checkNoneShares(
             "source", settings, "is the device", "Give each camera a device of its own: watchboxctl discover"
         ) { _, camera in
-            if case .device(let path)? = try? CameraSource(camera.source) { path } else { nil }
+            guard case .device(let path)? = try? CameraSource(camera.source) else { return nil }
+            // Beside another one at a ribbon cable, `csi:` could only be that, or none.
+            return path.hasPrefix(csi) && isOneCSI ? csi : path
         }
         checkPulls(settings)
         for (id, camera) in settings.cameras { check(id, camera, settings) }
@@ -193,7 +197,7 @@ extension Reading {
         switch try? CameraSource(camera.source) {
         case .testPattern?, .file?, .network?:
             report(
-                .invalidValue, candidate, "masks", "can only be applied to v4l2 cameras",
+                .invalidValue, candidate, "masks", "can only be applied to cameras of this machine",
                 "Take them out, or use a source such as v4l2:/dev/video0")
         case .device?, nil: break
         }

@@ -111,12 +111,12 @@ extension KeyDefinition {
             case .unknownScheme:
                 Finding(
                     "is not of a kind that WatchBox knows",
-                    "Use test:, file:/path, v4l2:/dev/…, rtsp://…, rtsps://…, onvif://… or http://…")
+                    "Use test:, file:/path, v4l2:/dev/…, csi:, rtsp://…, rtsps://…, onvif://… or http://…")
             case .relativePath: Finding("has no absolute path of a file", "Use file:/path")
             case .notADevice:
                 Finding(
-                    "names no device below /dev",
-                    "Use v4l2:/dev/v4l/by-id/…, as watchboxctl discover shows it, or v4l2:/dev/video0")
+                    "names no camera of this machine",
+                    "Use v4l2:/dev/v4l/by-id/… or csi:/base/…, as watchboxctl discover shows it, or v4l2:/dev/video0")
             case .noAddress: Finding("has no address", "Use rtsp://address/path, or onvif://address")
             case .testPatternHasMore:
                 Finding("goes on behind test:", "Use test: alone, and set size, rate and bitrate separately")
@@ -158,7 +158,8 @@ extension KeyDefinition.Kind {
         case .identifier: "Use 1 to 24 of a-z, 0-9 and single hyphens between them, such as \"main\""
         case .secretName: "Use 1 to 32 of a-z, 0-9 and hyphens, such as \"relay-main\""
         case .streamName: "Use 1 to 128 of letters, digits, and . _ -"
-        case .source: "Use \"rtsp://host/path\", \"onvif://host\", \"v4l2:/dev/…\", \"file:/path\" or \"test:\""
+        case .source:
+            "Use \"rtsp://host/path\", \"onvif://host\", \"v4l2:/dev/…\", \"csi:\", \"file:/path\" or \"test:\""
         case .relayURL: "Use \"rtmps://host/application\", or \"rtmp://…\""
         case .keyAccessURL: "Use \"https://host/kas\""
         case .hookURL: "Use \"https://host/path\", or \"http://…\""

@@ -7,7 +7,7 @@ enum FieldRules {
         "password", "passwd", "pwd", "passphrase", "token", "private_key", "privatekey",
     ]
     private static let sourceSchemes: Set<String> = [
-        "test", "file", "v4l2", "rtsp", "rtsps", "onvif", "http", "https",
+        "test", "file", "v4l2", "csi", "rtsp", "rtsps", "onvif", "http", "https",
     ]
 
     /// Free text for people.
@@ -29,7 +29,7 @@ enum FieldRules {
         guard let colon = source.firstIndex(of: ":"), sourceSchemes.contains(String(source[..<colon])) else {
             throw .invalid(
                 field: field,
-                why: "it begins with test:, file:, v4l2:, rtsp://, rtsps://, onvif://, http:// or https://")
+                why: "it begins with test:, file:, v4l2:, csi:, rtsp://, rtsps://, onvif://, http:// or https://")
         }
         let rest = source[source.index(after: colon)...]
         guard ["rtsp", "rtsps", "onvif", "http", "https"].contains(source[..<colon]) else { return }

@@ -1,8 +1,8 @@
 extension CameraConfiguration {
-    /// A V4L2 camera of this machine, and what becomes of its frames before they are encrypted.
+    /// A camera of this machine, and what becomes of its frames before they are encrypted.
     public struct Device: Codable, Equatable, Sendable {
         /// Absolute: `/dev/v4l/by-id/…` or `/dev/v4l/by-path/…`, which stay; `/dev/videoN` may be another camera after
-        /// the next boot.
+        /// the next boot. Or `csi:`, for the only camera that libcamera lists, and `csi:/base/…`, which stays.
         public var path: String
         /// Of what is published, in pixels, after rotation; even. A camera that cannot deliver it gives the nearest
         /// size that it has, and that is scaled.

@@ -7,7 +7,7 @@ extension CameraConfiguration {
         let field = "source.device"
         expect(
             Device.isDevicePath(device.path), "\(field).path", "is not the path of a device",
-            "Use /dev/v4l/by-id/…, as watchboxctl discover shows it, or /dev/videoN")
+            "Use /dev/v4l/by-id/… or csi:…, as watchboxctl discover shows it, or /dev/videoN")
         VideoRange.check(width: device.width, height: device.height, field, expect)
         VideoRange.check(frameRate: device.frameRate, field, expect)
         VideoRange.check(bitrate: device.bitrate, field, expect)

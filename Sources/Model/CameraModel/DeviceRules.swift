@@ -7,11 +7,14 @@ extension CameraConfiguration.Device {
     public static let maskLimit = 32
     public static let controlLimit = 64
 
-    /// Absolute, below `/dev`, without detours.
+    /// Longer is no identifier of libcamera's that the helper takes.
+    private static let csiNameLimit = 247
+
+    /// Absolute, below `/dev`, without detours; or `csi:`, alone or with an identifier of libcamera's.
     public static func isDevicePath(_ path: String) -> Bool {
-        guard path.hasPrefix("/dev/"), path.utf8.count <= 1024, ShownText.isPrintable(path) else {
-            return false
-        }
+        guard path.utf8.count <= 1024, ShownText.isPrintable(path) else { return false }
+        if path.hasPrefix(csiScheme) { return path.utf8.count - csiScheme.utf8.count <= csiNameLimit }
+        guard path.hasPrefix("/dev/") else { return false }
         return path.split(separator: "/", omittingEmptySubsequences: false).dropFirst().allSatisfy {
             !$0.isEmpty && $0 != "." && $0 != ".."
         }

@@ -11,7 +11,7 @@ struct CameraAddCommand: AsyncParsableCommand {
         commandName: "add", abstract: "Add a camera and publish it.",
         discussion: """
             Sources: test: (a moving frame with a clock and a tone), file:/PATH (a media file, in a loop), \
-            v4l2:/dev/… (a camera of this machine), rtsp://…, rtsps://… or onvif://HOST (a camera on the network), and \
+            v4l2:/dev/… (a camera of this machine), csi: (one at its ribbon cable), rtsp://…, rtsps://… or onvif://HOST (a camera on the network), and \
             http://… or https://… (one that sends MJPEG or JPEG images so, such as an ESP32-CAM); \
             watchboxctl discover lists them. A camera on the network is tested first, step by step, and is added only when \
             a frame comes; what the test found out is kept with it. Waits until the first frame is at the relay, unless \
@@ -20,6 +20,7 @@ struct CameraAddCommand: AsyncParsableCommand {
               watchboxctl camera add front --source test: --name "Front door"
               watchboxctl camera add lobby --source file:/srv/video/lobby.mp4 --relay main
               watchboxctl camera add yard --source v4l2:/dev/v4l/by-id/usb-Maker_Cam_1234-video-index0 --rate 15
+              watchboxctl camera add door --source csi: --size 1920x1080 --rate 30
               watchboxctl camera add drive --source onvif://192.168.1.61 --user admin
               watchboxctl camera add hall --source onvif://192.168.1.63 --user admin --both-streams
               watchboxctl camera add gate --source rtsp://192.168.1.62/stream2 --user admin --password-file /root/gate

@@ -1,5 +1,6 @@
 import ArgumentParser
 import BoxView
+import CameraModel
 import Console
 import ControlAPI
 import ControlClient
@@ -16,6 +17,7 @@ struct CameraControlsCommand: AsyncParsableCommand {
 
               watchboxctl camera controls front
               watchboxctl camera controls /dev/video0
+              watchboxctl camera controls csi:
             """)
 
     @Argument(
@@ -27,8 +29,9 @@ struct CameraControlsCommand: AsyncParsableCommand {
 
     func run() async throws {
         try output.box.requireThisMachine()
-        let path = camera.hasPrefix("/") ? camera : try await device(of: camera)
-        let identifier = camera.hasPrefix("/") ? nil : camera
+        let isDevice = camera.hasPrefix("/") || CSICameras.isName(camera)
+        let path = isDevice ? camera : try await device(of: camera)
+        let identifier = isDevice ? nil : camera
         let result = await OwnThread.value { Self.read(path, identifier) }
         switch result {
         case .success(let document)?:
@@ -53,12 +56,12 @@ struct CameraControlsCommand: AsyncParsableCommand {
     private func device(of id: String) async throws -> String {
         let document = try await output.client.get(
             CameraDocument.self, APIPath.cameras(id), or: "the controls of \(id) cannot be read")
-        guard document.source.hasPrefix("v4l2:") else {
+        guard let path = CameraConfiguration.Device.path(ofSource: document.source) else {
             throw CommandFailure(
                 what: "\(id) has no controls", why: "its source is \(document.source), no camera of this machine",
-                hint: "name a camera whose source is v4l2:/dev/…: watchboxctl camera list", status: .failed)
+                hint: "name a camera whose source is v4l2:/dev/… or csi:…: watchboxctl camera list", status: .failed)
         }
-        return String(document.source.dropFirst("v4l2:".utf8.count))
+        return path
     }
 
     private static func read(_ path: String, _ camera: String?) -> Result<CameraControlsDocument, CaptureError> {

@@ -8,7 +8,7 @@ import ErrorCatalog
 /// Tests of cameras on the network, which the daemon makes.
 enum CameraTesting {
     static let sources =
-        "test:, file:/PATH, v4l2:/dev/…, rtsp://HOST/PATH, rtsps://HOST/PATH, onvif://HOST or http://HOST/PATH."
+        "test:, file:/PATH, v4l2:/dev/…, csi:, rtsp://HOST/PATH, rtsps://HOST/PATH, onvif://HOST or http://HOST/PATH."
     /// A test ends by itself long before.
     private static let timeout = Duration.seconds(40)
 

@@ -1,12 +1,11 @@
 import ArgumentParser
 import AudioCapture
 import BoxView
+import CameraModel
 import Console
 import ControlAPI
 import ControlClient
-import Doctor
 import Platform
-import VideoCapture
 
 struct DiscoverCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -171,14 +170,19 @@ struct DiscoverCommand: AsyncParsableCommand {
         }
         for index in document.nodes.indices {
             let node = document.nodes[index]
-            let names = [node.device, node.stableID, node.stablePath].compactMap(\.self).map { "v4l2:\($0)" }
-            document.nodes[index].camera = cameras.first { names.contains($0.source) }?.id
+            var names = [node.device, node.stableID, node.stablePath].compactMap(\.self)
+            if node.bus == "csi", document.nodes.count(where: { $0.bus == "csi" }) == 1 {
+                names.append(CameraConfiguration.Device.csiScheme)
+            }
+            document.nodes[index].camera =
+                cameras.first { camera in
+                    CameraConfiguration.Device.path(ofSource: camera.source).map(names.contains) ?? false
+                }?.id
         }
     }
 
     private static func document(controls: Bool) -> DiscoveryDocument {
-        var document = DiscoveryDocument(
-            nodes: CaptureNodes.find().map { VideoNodeDocument(asking: $0, controls: controls) }, limits: [])
+        var document = MachineCameras.asked(controls: controls)
         do throws(AudioCaptureError) {
             document.audioDevices = try AudioDevices.list().map {
                 AudioDeviceDocument(name: $0.name, description: $0.description)

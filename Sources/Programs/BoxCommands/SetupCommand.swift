@@ -200,23 +200,23 @@ struct SetupSteps {
         let known = try await client.get(CameraListDocument.self, APIPath.cameras(), or: "the cameras cannot be listed")
         var (id, source) = (id, source)
         // By their names only: nothing is opened.
-        let devices = output.box.chosen == nil ? CaptureNodes.find(isOpening: false).filter(\.isCamera) : []
+        let devices = output.box.chosen == nil ? MachineCameras.names() : []
         if id == nil, source == nil {
             guard known.cameras.isEmpty else {
                 return say("4/5 cameras  \(known.cameras.map(\.id).joined(separator: ", ")), as they are")
             }
             guard asks else { return say("4/5 cameras  none: give --camera ID --source SOURCE") }
             for node in devices {
-                say("    found: v4l2:\(node.stableID ?? node.stablePath ?? node.device) (\(node.card))")
+                say("    found: \(node.source) (\(node.name))")
             }
         }
         if asks {
-            let first = devices.first.map { "v4l2:\($0.stableID ?? $0.stablePath ?? $0.device)" }
+            let first = devices.first?.source
             id = id ?? Self.ask("ID of a camera", default: "front")
             source =
                 source
                 ?? Self.ask(
-                    "Its source, test:, file:/PATH, v4l2:/dev/…, rtsp://…, onvif://… or http://…",
+                    "Its source, test:, file:/PATH, v4l2:/dev/…, csi:, rtsp://…, onvif://… or http://…",
                     default: first ?? "test:")
         }
         guard let id, let source else {

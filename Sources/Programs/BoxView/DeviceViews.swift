@@ -70,7 +70,7 @@ public enum DiscoveryView {
             lines += ControlsView.table(controls).lines(style, header: header).map { "  " + $0 }
         }
         lines.append(
-            "  Add it: \(style.paint(NetworkSearchView.addition(of: "v4l2:\(stableName(node) ?? node.device)"), .strong))"
+            "  Add it: \(style.paint(NetworkSearchView.addition(of: node.source), .strong))"
         )
         return lines
     }

@@ -33,8 +33,9 @@ public enum NetworkSearchView {
         }
         let local = document.nodes.filter { $0.kind == .camera }.map { node in
             Row(
-                kind: "v4l2", address: node.device, host: node.device, maker: node.name, name: "",
-                source: "v4l2:\(node.stableID ?? node.stablePath ?? node.device)",
+                kind: node.bus == "csi" ? "csi" : "v4l2", address: node.device, host: node.device, maker: node.name,
+                name: "",
+                source: node.source,
                 mark: node.camera == nil ? .new : .added, camera: node.camera)
         }
         return network + local

@@ -44,8 +44,8 @@ struct CameraCommand: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "Where the frames come from: `pattern`, v4l2:/dev/… for a camera of this machine, rtsp://, rtsps://, onvif://, http:// or https:// for one on the network, or a media file.",
-            valueName: "pattern|v4l2:device|url|file"))
+            "Where the frames come from: `pattern`, v4l2:/dev/… or csi: for a camera of this machine, rtsp://, rtsps://, onvif://, http:// or https:// for one on the network, or a media file.",
+            valueName: "pattern|v4l2:device|csi:|url|file"))
     var source = "pattern"
 
     @Option(help: "User name at a network camera.")
@@ -346,11 +346,10 @@ struct CameraCommand: AsyncParsableCommand {
         let media: CameraConfiguration.Source
         let parts = size.split(separator: "x").compactMap { Int($0) }
         guard parts.count == 2 else { throw ValidationError("--size is WIDTHxHEIGHT, for instance 1280x720.") }
-        let devicePrefix = "v4l2:"
-        if source.hasPrefix(devicePrefix) {
+        if let path = CameraConfiguration.Device.path(ofSource: source) {
             media = .device(
                 .init(
-                    path: String(source.dropFirst(devicePrefix.count)), width: parts[0], height: parts[1],
+                    path: path, width: parts[0], height: parts[1],
                     frameRate: rate, bitrate: bitrate, gopSeconds: gop))
         } else if let network = try networkSource() {
             media = .network(network)

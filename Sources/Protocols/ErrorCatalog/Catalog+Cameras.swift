@@ -32,6 +32,7 @@ extension ErrorCode {
     public static let formatRefused = ErrorCode(2204)
     public static let deviceFaults = ErrorCode(2205)
     public static let badFrames = ErrorCode(2206)
+    public static let csiUnavailable = ErrorCode(2207)
     public static let encoderHung = ErrorCode(2301)
     public static let hardwareEncoderOff = ErrorCode(2302)
     public static let noEncoder = ErrorCode(2303)
@@ -261,6 +262,14 @@ extension Catalog {
             selfHealing: "Leaves damaged frames out and goes on with the next whole one.",
             hint: "Try another cable or port, or pixel_format yuyv: watchboxctl camera edit ID", severity: .warning,
             messageID: "762a7a36bdf04613b3a05a6765c386b1"),
+        CatalogEntry(
+            code: .csiUnavailable, title: "What speaks to a camera at the ribbon cable is missing",
+            cause:
+                "CSI cameras go through libcamera, and the package watchbox-libcamera is not installed, or is of another version than WatchBox.",
+            selfHealing: "Waits for it, and goes on as soon as it is there.",
+            hint:
+                "Install the package of this version, made for this release: sudo apt install ./watchbox-libcamera_*.deb",
+            severity: .error, messageID: "b1f0a6c25e9b4d3f8e7a40d2c9165b83"),
         CatalogEntry(
             code: .encoderHung, title: "The hardware encoder hung",
             cause: "It took a frame and did not come back within 1 s: a fault of its driver or its firmware.",

@@ -25,7 +25,7 @@ extension VideoNodeDocument {
     /// camera that publishes goes on.
     ///
     /// - Parameter calls: the kernel, or a stand-in.
-    public init(asking node: CaptureNode, controls: Bool, calls: any DeviceCalls = KernelCalls(), root: String = "") {
+    public init(asking node: CaptureNode, controls: Bool, calls: any DeviceCalls = MachineCalls(), root: String = "") {
         self.init(node)
         guard node.isCamera else { return }
         do throws(CaptureError) {

@@ -13,7 +13,9 @@ struct CaptureErrorTests {
             .unsupported(call: "VIDIOC_EXPBUF"), .noSuchControl(name: "a", nearest: []),
             .noSuchControl(name: "a", nearest: ["b"]), .controlRange(name: "a", value: 3, allowed: "0 to 2"),
             .controlNotSettable(name: "a", reason: "It only shows something."),
-            .notConvertible(.mjpeg, "It is damaged."),
+            .notConvertible(.mjpeg, "It is damaged."), .busy(path: "csi:", holder: "Process 812 (cam)"),
+            .noHelper(path: "csi:"), .otherHelper(path: "csi:"), .helper("it ended with signal 11"),
+            .severalCameras(names: ["csi:/base/a", "csi:/base/b"]),
         ] + CaptureNode.Rejection.allCases.map { .notACamera(path: "/dev/video0", $0) }
 
     @Test(arguments: all)
@@ -28,7 +30,7 @@ struct CaptureErrorTests {
 
     @Test func `what needs a person to fix is told apart from what does not`() {
         let persons = Self.all.filter { $0.remedy == .person }
-        #expect(persons.count == 8 + CaptureNode.Rejection.allCases.count)
+        #expect(persons.count == 9 + CaptureNode.Rejection.allCases.count)
         #expect(CaptureError.refused(call: "VIDIOC_S_FMT", errno: EINVAL).remedy == .person)
         #expect(CaptureError.refused(call: "VIDIOC_S_FMT", errno: EIO).remedy == .restartStream)
         for error in [CaptureError.notThere(path: ""), .notPermitted(path: ""), .busy(path: ""), .disconnected] {

@@ -76,13 +76,41 @@ struct DeviceKeyTests {
 
     @Test(arguments: [
         "v4l2:", "v4l2:video0", "v4l2:/etc/passwd", "v4l2:/dev/", "v4l2:/dev/../etc/passwd", "v4l2://dev/video0",
-        "v4l2:/dev/video0/", "v4l2:/dev/./video0",
+        "v4l2:/dev/video0/", "v4l2:/dev/./video0", "v4l2:csi:",
+        "csi:\(String(repeating: "x", count: 248))",
     ])
     func `a source that names no device says what to write`(source: String) {
         let (settings, issues) = Samples.read("camera.yard.source = '\(source)'")
         #expect(settings == nil)
-        #expect(issues.first?.reason == "names no device below /dev")
+        #expect(issues.first?.reason == "names no camera of this machine")
         #expect(issues.first?.hint.contains("watchboxctl discover") == true)
+    }
+
+    /// With one camera, whose source it is.
+    private static func sourced(_ source: String) -> String {
+        camera("").replacing("v4l2:/dev/video0", with: source)
+    }
+
+    @Test(arguments: ["csi:", "csi:/base/soc/i2c0mux/i2c@1/imx708@1a", "csi:platform/vimc.0 Sensor B"])
+    func `a camera at the ribbon cable is a device by its source`(source: String) throws {
+        let settings = Samples.settings(Self.sourced(source))
+        guard case .device(let device) = try settings.cameraConfiguration("yard", stateDirectory: "/s").source else {
+            Issue.record("no device")
+            return
+        }
+        #expect(device.path == source)
+        #expect(Samples.settings(settings.toml()) == settings)
+    }
+
+    @Test func `of two cameras at ribbon cables neither is the only one`() {
+        func found(_ other: String, _ more: String = "") -> [ConfigurationIssue] {
+            Samples.read(Self.sourced("csi:/base/a") + "\n[camera.zoo]\nsource = '\(other)'\n\(more)").issues
+        }
+        #expect(found("csi:/base/b").isEmpty)
+        #expect(found("csi:", "active = false").isEmpty)
+        for other in ["csi:", "csi:/base/a"] {
+            #expect(found(other).first?.reason == "is the device of camera.yard, too")
+        }
     }
 
     @Test(arguments: [
@@ -161,7 +189,7 @@ struct DeviceKeyTests {
             let text = Samples.small + "[camera.yard]\nsource = '\(source)'\nmasks = "
             let found = Samples.read(text + "['0,0,1,0.5']").issues
             #expect(found.map(\.key) == ["camera.yard.masks"] && found.first?.isWarning == false)
-            #expect(found.first?.reason == "can only be applied to v4l2 cameras")
+            #expect(found.first?.reason == "can only be applied to cameras of this machine")
             #expect(Samples.read(text + "[]").issues.isEmpty)
         }
     }

@@ -158,7 +158,7 @@ struct NetworkKeyTests {
         ("profile = ''", "profile", "is empty or has more than 64 characters"),
         ("identity_mac = '00-11-22-33-44-55'", "identity_mac", "is not a MAC address"),
         ("identity_mac = '00:11:22:33:44:5G'", "identity_mac", "is not a MAC address"),
-        ("masks = ['0,0,1,1']", "masks", "can only be applied to v4l2 cameras"),
+        ("masks = ['0,0,1,1']", "masks", "can only be applied to cameras of this machine"),
     ])
     func `a value that is not allowed is reported with its key`(line: String, key: String, reason: String) {
         let found = Samples.read(Self.camera("rtsp://cam/1", line)).issues

@@ -66,6 +66,7 @@ def parts(project, swift):
         Part("programs", shell + [" && ".join(" ".join(build + ["--product", name]) for name in PRODUCTS)]),
         Part("trees", shell + [f"{rigs}/systemd/make-rootfs bookworm && {rigs}/systemd/make-rootfs trixie units"], nice=POLITE),
         Part("guest", [f"{rigs}/vm/make-guest"], nice=POLITE),
+        Part("libcamera", ["make", "--no-print-directory", "libcamera"], nice=POLITE),
         Part("tests", build + ["--build-tests"], ("programs",), nice=POLITE),
         Part("image", [f"{rigs}/image/make-tested", "--swift", swift, "--tree", tree, image], ("programs",), nice=POLITE),
         Part("oldest", shell + [f"{OLDEST} make --no-print-directory oldest-swift"], ("tests",), nice=POLITE),
@@ -73,7 +74,7 @@ def parts(project, swift):
         Part("boxes", [f"{rigs}/systemd/box-tests", "--programs", programs, "--optimised", "--seed", "1", "--jobs", "3"],
              ("programs", "trees"), reads="marks"),
         Part("discovery", [f"{rigs}/discovery/network-tests", "--programs", programs], ("programs",), reads="marks"),
-        Part("capture", [f"{rigs}/vm/vm-tests", "--programs", programs], ("programs", "guest"), reads="marks"),
+        Part("capture", [f"{rigs}/vm/vm-tests", "--programs", programs], ("programs", "guest", "libcamera"), reads="marks"),
         Part("flashed", [f"{rigs}/image/image-tests", "--image", image, "--programs", programs, "start"], ("image",), reads="marks"),
         # The longest first; all of them wait more than they compute.
         tests("sockets", "--filter", f"^({SOCKETS})[.]"),

@@ -162,6 +162,7 @@ package final class ScriptedDevice: DeviceCalls {
         let formats = state.withLock { $0.script.formats.map(\.fourCC) }
         return formats.count == 1 && formats[0].isVideo ? formats[0] : nil
     }
+    var memoryDescriptor: Int32 { state.withLock(\.memory) }
     package var isStreaming: Bool { state.withLock { $0.isStreaming } }
 
     /// Fills the next buffer; false when the driver has none, so that the frame is lost.

@@ -3,7 +3,8 @@
 
 // No header of the system but stddef.h: its types would become this module's.
 //
-// System calls that have no wrapper in every glibc, or are variadic: landlock, seccomp, sealed shared memory.
+// System calls that have no wrapper in every glibc, or are variadic, or are made of macros: landlock, seccomp, sealed shared memory,
+// messages with descriptors.
 
 #include <stddef.h>
 
@@ -15,6 +16,10 @@ int wb_landlock_version(void);
 ///
 /// Returns the version, or a negative errno; then nothing has changed.
 int wb_landlock_enter(void);
+
+/// The same, but for files: those beneath `readable` may be read and started, those beneath `writable` read and written. Both end with NULL; what
+/// is not there is left out.
+int wb_landlock_enter_but(const char *const *readable, const char *const *writable);
 
 /// Whether this kernel filters system calls at all: 1, or 0.
 int wb_seccomp_is_available(void);
@@ -39,6 +44,17 @@ int wb_spawn_close_from(void *actions, int first);
 /// Memory of `size` bytes without a name, whose size cannot be changed any more; a descriptor of 10 or above that is
 /// closed on exec, or a negative errno.
 int wb_sealed_memory(size_t size);
+
+/// Bytes of memory that another process made and can take none of away any more: a DMA-BUF, or sealed memory of ordinary pages. Else a negative errno; EPERM: it
+/// could, and reading what is gone would end this process.
+long wb_lasting_memory(int descriptor);
+
+/// Takes the next message off a socket that keeps messages apart, without waiting, and the one descriptor that came with it, which is closed
+/// on exec; -1 in `descriptor`: none came.
+///
+/// Returns the bytes of the message, 0 at the end of the socket, or a negative errno; EBADMSG: it is longer than `size`, came with more
+/// than one descriptor, or has no bytes and one, and is gone.
+long wb_receive(int socket, void *bytes, size_t size, int *descriptor);
 
 /// For the check of the sandbox alone: calls that it has to refuse. Each returns 0 when it was let through, or a negative
 /// errno.

@@ -8,7 +8,7 @@ public struct CameraRequest: Codable, Equatable, Sendable {
     /// Needed to add; refused in a change.
     public var id: String?
     public var name: String?
-    /// `test:`, `file:/path`, `v4l2:/dev/…`, `rtsp://…`, `rtsps://…`, `onvif://…`, `http://…`, `https://…`; without
+    /// `test:`, `file:/path`, `v4l2:/dev/…`, `csi:…`, `rtsp://…`, `rtsps://…`, `onvif://…`, `http://…`, `https://…`; without
     /// user or password.
     public var source: String?
     public var user: String?

@@ -1,3 +1,5 @@
+internal import CameraModel
+
 /// One video device of this machine.
 public struct VideoNodeDocument: Codable, Equatable, Sendable {
     public enum Kind: String, Codable, Sendable, CaseIterable {
@@ -32,12 +34,12 @@ public struct VideoNodeDocument: Codable, Equatable, Sendable {
         }
     }
 
-    /// `/dev/video0`
+    /// `/dev/video0`, `csi:/base/soc/i2c0mux/i2c@1/imx708@1a`
     public var device: String
     /// What the driver calls it: `HD Pro Webcam C920`.
     public var name: String
     public var kind: Kind
-    /// `usb`, `platform`, `pci`, `virtual`; or as the driver reports it: `usb-0000:01:00.0-1.4`.
+    /// `usb`, `csi`, `platform`, `pci`, `virtual`; or as the driver reports it: `usb-0000:01:00.0-1.4`.
     public var bus: String
     /// Of several nodes of one device: 0, 1 …
     public var index: Int
@@ -59,6 +61,9 @@ public struct VideoNodeDocument: Codable, Equatable, Sendable {
     public var controls: [VideoControlDocument]?
     /// ID of the camera that it is already; nil also when that was not asked.
     public var camera: String?
+
+    /// What a camera's configuration calls it: by the name that stays, where it has one.
+    public var source: String { CameraConfiguration.Device.source(ofPath: stableID ?? stablePath ?? device) }
 
     public init(
         device: String, name: String, kind: Kind, bus: String, index: Int, stableID: String? = nil,

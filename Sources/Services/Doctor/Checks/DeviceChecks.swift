@@ -1,4 +1,5 @@
 internal import BoxConfiguration
+internal import CameraModel
 internal import ControlAPI
 internal import ErrorCatalog
 internal import Glibc
@@ -14,7 +15,7 @@ extension DoctorCheck {
             return .unknown("the configuration cannot be read", hint: "Run it with sudo")
         }
         let devices = settings.cameras.filter(\.value.active).sorted { $0.key < $1.key }.compactMap { id, camera in
-            camera.source.hasPrefix("v4l2:") ? (id, String(camera.source.dropFirst("v4l2:".utf8.count))) : nil
+            CameraConfiguration.Device.path(ofSource: camera.source).map { (id, $0) }
         }
         let environment = context.environment
         return await OwnThread.value {
@@ -24,8 +25,37 @@ extension DoctorCheck {
                 let cameras = nodes.count { $0.isCamera }
                 return .ok("no camera is set to a device of this machine; \(counted(cameras, "camera")) found")
             }
-            return Finding.worst(of: devices.map { device($0, path: $1, nodes, environment) }) ?? .ok("none")
+            let ribbon = devices.contains { CSICameras.isName($0.1) } ? csiCameras() : .success([])
+            return Finding.worst(
+                of: devices.map { id, path in
+                    CSICameras.isName(path) ? csi(id, path: path, ribbon) : device(id, path: path, nodes, environment)
+                }) ?? .ok("none")
         } ?? .unknown("no thread can be made", hint: "Free some memory, then run it again")
+    }
+
+    /// Libcamera only looks when it lists cameras.
+    private static func csiCameras() -> Result<[CaptureNode], CaptureError> {
+        do throws(CaptureError) { return .success(try CSICameras.find()) } catch { return .failure(error) }
+    }
+
+    static func csi(_ id: String, path: String, _ found: Result<[CaptureNode], CaptureError>) -> Finding {
+        let cameras: [CaptureNode]
+        switch found {
+        case .success(let list): cameras = list
+        case .failure(let error):
+            return .fail("\(id): \(error.what). \(error.why)", .csiUnavailable, hint: error.hint)
+        }
+        let possible = path == CSICameras.scheme ? cameras : cameras.filter { $0.device == path }
+        guard let camera = possible.first else {
+            return .fail(
+                "\(id): libcamera lists no \(path == CSICameras.scheme ? "camera at a ribbon cable" : path)",
+                .deviceMissing)
+        }
+        guard possible.count == 1 else {
+            let error = CaptureError.severalCameras(names: possible.map(\.device))
+            return .fail("\(id): \(error.what). \(error.why)", .deviceUnusable, hint: error.hint)
+        }
+        return .ok("\(id): \(camera.card) at \(camera.device)")
     }
 
     private static func device(
@@ -49,7 +79,7 @@ extension DoctorCheck {
             return .warn(
                 "\(id): \(path) may be another camera after the next boot",
                 hint:
-                    "Give it the name that stays: watchboxctl camera edit \(id) --source \(ShellWord.quoted("v4l2:\(stable)"))"
+                    "Give it the name that stays: watchboxctl camera edit \(id) --source \(ShellWord.quoted(CameraConfiguration.Device.source(ofPath: stable)))"
             )
         }
         return .ok("\(id): \(node.card) at \(node.device)")

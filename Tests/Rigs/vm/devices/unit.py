@@ -9,7 +9,9 @@ MEMORY = "/run/watchbox-camera"
 
 
 class Camera:
-    def __init__(self, guest, host, camera, checks, **device):
+    def __init__(self, guest, host, camera, checks, keeps_log=False, **device):
+        """keeps_log: of each frame, what was sealed and when: see `sealed`."""
+        self.log = f"{MEMORY}/{camera}/frames" if keeps_log else None
         self.guest, self.host, self.camera, self.checks = guest, host, camera, checks
         self.unit = f"watchbox-camera@{camera}.service"
         self.device = {
@@ -18,7 +20,7 @@ class Camera:
 
     def settings(self):
         return {
-            "id": self.camera, "source": {"device": self.device},
+            **({"frameLog": self.log} if self.log else {}), "id": self.camera, "source": {"device": self.device},
             "relay": {"url": f"rtmp://{HOST}:{self.host.relay_port}/live/{self.camera}"},
             "kas": {"url": f"http://127.0.0.1:{self.host.kas_port}/kas", "tokenFile": "credential:kas-token"}}
 
@@ -66,6 +68,12 @@ systemctl is-active --quiet {forward}.socket || systemd-run --quiet --unit={forw
     def forget(self):
         """What it knew of encoders."""
         self.guest.run(f"rm -f {MEMORY}/{self.camera}/encoder.json /run/private/watchbox-camera/{self.camera}/encoder.json")
+
+    def sealed(self):
+        """Lines of the log, of video."""
+        self.guest.run(f"cp /run/private/{MEMORY.removeprefix('/run/')}/{self.camera}/frames /share/files/frames")
+        lines = self.guest.file("frames").read_text().split("\n")[:-1]
+        return [line for line in map(json.loads, lines) if line["track"] == "video"]
 
     def status(self):
         return self.guest.camera(self.camera)
