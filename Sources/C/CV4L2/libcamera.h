@@ -8,8 +8,8 @@
 // VIDIOC_QUERYBUF's answer also carries the buffer's descriptor (SCM_RIGHTS): a DMA-BUF, or sealed memory (memfd) into which frames are copied.
 // Three things are different from a driver's:
 //   VIDIOC_QBUF has no answer.
-//   VIDIOC_DQBUF is not called. The helper sends it with serial 0 when a frame is there.
-//   VIDIOC_STREAMOFF with serial 0 and an error comes from the helper when the stream broke by itself; ENODEV: the camera is gone.
+//   VIDIOC_DQBUF is not called. The helper sends it with serial 0 when a frame is there; `reserved2` says how often it has copied the frame, 0 or 1.
+//   VIDIOC_STREAMOFF with serial 0 and an error comes from the helper when the stream broke by itself; ENODEV, also after another: the camera is gone.
 // After VIDIOC_STREAMOFF's answer no frame of that stream comes any more.
 //
 // The end of the socket is the end of the helper, and it is done with its camera then.

@@ -114,6 +114,8 @@ final class CaptureRun {
             if let identity, !isPlace, !identity.isSame(as: device.node) { throw .disconnected }
             setControls(of: device)
             let setup = try device.negotiate(requested.device.captureRequest)
+            // libcamera's ranges are those of the mode.
+            if device.node.isCSI { setControls(of: device) }
             let nodes = device.node.isCSI ? [] : CaptureNodes.find(root: root, calls: calls, isOpening: false)
             identity = identity?.enriched(by: device.node) ?? CaptureIdentity(device.node, among: nodes)
             identity?.seen(nodes)

@@ -31,7 +31,9 @@ Device::Device(std::shared_ptr<Camera> camera, Caller &caller) : camera_(camera)
     if (auto offered = generateConfiguration()) {
         streamFormats = offered->at(0).formats();
         formats = known(streamFormats);
-        configuration = negotiate(0, offered->at(0).size);
+        configuration = negotiate(0, offered->at(0).size, 0);
+        // Rates and exposures are known from then on: Raspberry Pi's cameras say 8 to 30 frames per second before. One that refuses says so again.
+        if (configuration) camera->configure(configuration.get());
     }
 }
 
@@ -136,7 +138,7 @@ std::unique_ptr<CameraConfiguration> Device::generateConfiguration() const {
 }
 
 /// What libcamera makes of a format and a size; nullptr when nothing.
-std::unique_ptr<CameraConfiguration> Device::negotiate(uint32_t fourcc, Size size) const {
+std::unique_ptr<CameraConfiguration> Device::negotiate(uint32_t fourcc, Size size, unsigned stride) const {
     auto asked = generateConfiguration();
     if (!asked || formats.empty()) return nullptr;
     StreamConfiguration &stream = asked->at(0);
@@ -149,6 +151,8 @@ std::unique_ptr<CameraConfiguration> Device::negotiate(uint32_t fourcc, Size siz
     stream.pixelFormat = format->pixelFormat;
     SizeRange range = stream.formats().range(format->pixelFormat);
     stream.size = size.expandedTo(range.min).boundedTo(range.max);
+    // That of the format before would be taken for a wish.
+    stream.stride = stride;
     if (asked->validate() == CameraConfiguration::Invalid || asked->size() != 1) return nullptr;
     return Format::of(asked->at(0).pixelFormat) == nullptr ? nullptr : std::move(asked);
 }
@@ -164,9 +168,9 @@ int Device::setFormat(v4l2_format &request) {
     if (!isCapture(request.type)) return EINVAL;
     if (!buffers.empty()) return EBUSY;
     const v4l2_pix_format &pix = request.fmt.pix;
-    auto negotiated = negotiate(pix.pixelformat, {pix.width, pix.height});
+    auto negotiated = negotiate(pix.pixelformat, {pix.width, pix.height}, pix.bytesperline);
     if (!negotiated) return EINVAL;
-    // Already now, because which rates and exposures there are depends on it: Raspberry Pi's cameras say 8 to 30 frames per second before.
+    // Already now, because which rates and exposures there are depends on it.
     if (int error = errnoOf(camera_->configure(negotiated.get()))) return error;
     configuration = std::move(negotiated);
     return getFormat(request);
@@ -249,8 +253,11 @@ int Device::allocate(unsigned count) {
     if (!configuration) return EINVAL;
     StreamConfiguration &negotiated = configuration->at(0);
     negotiated.bufferCount = count;
-    // The camera may want another count.
-    if (configuration->validate() == CameraConfiguration::Invalid) return EINVAL;
+    // The camera may want another count, and nothing else: the rest was agreed on.
+    v4l2_pix_format agreed = describe(negotiated);
+    if (configuration->validate() == CameraConfiguration::Invalid || Format::of(negotiated.pixelFormat) == nullptr) return EINVAL;
+    v4l2_pix_format now = describe(negotiated);
+    if (now.width != agreed.width || now.height != agreed.height || now.pixelformat != agreed.pixelformat || now.bytesperline != agreed.bytesperline) return EINVAL;
     if (int error = errnoOf(camera_->configure(configuration.get()))) return error;
     stream = negotiated.stream();
     if (int error = errnoOf(allocator.allocate(stream))) return error;

@@ -40,7 +40,7 @@ private:
     int getControl(v4l2_control &);
 
     std::unique_ptr<libcamera::CameraConfiguration> generateConfiguration() const;
-    std::unique_ptr<libcamera::CameraConfiguration> negotiate(uint32_t fourcc, libcamera::Size) const;
+    std::unique_ptr<libcamera::CameraConfiguration> negotiate(uint32_t fourcc, libcamera::Size, unsigned stride) const;
     const Format *format(uint32_t fourcc) const;
     int allocate(unsigned count);
     void freeBuffers();

@@ -12,6 +12,7 @@
 #include <cstring>
 #include <fcntl.h>
 #include <iostream>
+#include <regex>
 #include <unistd.h>
 
 using namespace libcamera;
@@ -62,11 +63,17 @@ private:
         return EIO;
     }
 
-    /// Those at USB are V4L2's as well, and better there.
+    /// Those at USB are V4L2's as well, and better there. They are known by libcamera's name for them, which ends in port, interface, vendor and product
+    /// ("-1.4:1.0-046d:082d"): a location outside the box is what Raspberry Pi's sensors have, too.
+    static bool isAtUSB(const Camera &camera) {
+        static const std::regex name("-[0-9.]+:[0-9]+\\.[0-9]+-[0-9a-f]{4}:[0-9a-f]{4}$");
+        return std::regex_search(camera.id(), name);
+    }
+
     std::vector<std::shared_ptr<Camera>> cameras() const {
         std::vector<std::shared_ptr<Camera>> list;
         for (const std::shared_ptr<Camera> &camera : manager->cameras())
-            if (camera->properties().get(properties::Location) != properties::CameraLocationExternal) list.push_back(camera);
+            if (!isAtUSB(*camera)) list.push_back(camera);
         return list;
     }
 
@@ -118,9 +125,9 @@ int main(int count, char **arguments) {
         printf("watchbox-libcamera protocol %d, libcamera %s\n", WATCHBOX_LIBCAMERA_VERSION, CameraManager::version().c_str());
         return 0;
     }
+    holdBack(arguments);
     // For those who do not believe it: which of these files could be read in the middle of its work?
     if (count > 2 && strcmp(arguments[1], "--try") == 0) {
-        giveUpRights();
         for (int index = 2; index < count; index++)
             printf("%s: %s\n", arguments[index], open(arguments[index], O_RDONLY | O_CLOEXEC) < 0 ? strerror(errno) : "readable");
         return 0;
@@ -133,7 +140,6 @@ int main(int count, char **arguments) {
     // A unit's stop signals all of its processes: this one goes on until its caller is done with the camera.
     signal(SIGTERM, SIG_IGN);
     signal(SIGINT, SIG_IGN);
-    giveUpRights();
     setenv("LIBCAMERA_LOG_LEVELS", "*:ERROR", 0);
     // Without this it prints in colour, which the journal takes for bytes that are no text.
     if (getenv("LIBCAMERA_LOG_FILE") == nullptr) logSetStream(&std::cerr);

@@ -129,7 +129,10 @@ struct LibcameraDialogue {
             frames.append(structure)
         case UInt32(watchbox_VIDIOC_STREAMOFF):
             guard head.error != 0 else { throw .error(0, request: head.request) }
-            guard failure == nil else { throw .unasked(request: head.request) }
+            // That the camera is gone may follow.
+            guard failure == nil || (head.error == ENODEV && failure != ENODEV) else {
+                throw .unasked(request: head.request)
+            }
             failure = head.error
         default: throw .unasked(request: head.request)
         }

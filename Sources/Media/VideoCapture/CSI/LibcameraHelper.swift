@@ -27,7 +27,7 @@ final class LibcameraHelper: Sendable {
     /// Nanoseconds. At the first one libraries are loaded, from a cold card, and the machine's cameras looked at.
     private static let firstTimeout: UInt64 = 15_000_000_000
     private static let timeout: UInt64 = 4_000_000_000
-    /// For what is done before it is ended.
+    /// For the end of a stream whose source is stopped.
     private static let endTimeout: UInt64 = 1_000_000_000
     /// Places of buffers in what would be the device's memory: no page belongs to two.
     private static let placeLength = 1 << 16
@@ -93,16 +93,15 @@ final class LibcameraHelper: Sendable {
         case watchbox_VIDIOC_EXPBUF: try export(argument)
         default:
             guard Self.calls.contains(request) else { throw CallFailure(errno: ENOTTY) }
-            try call(request, argument, Self.time(for: request, argument))
+            try call(request, argument, Self.timeout)
         }
     }
 
-    /// Nanoseconds. What ends a stream is followed by the end of the helper: it must not take longer than its unit has to stop.
-    private static func time(for request: UInt, _ argument: UnsafeMutableRawPointer) -> UInt64 {
-        let isRelease =
-            request == watchbox_VIDIOC_REQBUFS
-            && argument.assumingMemoryBound(to: v4l2_requestbuffers.self).pointee.count == 0
-        return request == watchbox_VIDIOC_STREAMOFF || isRelease ? endTimeout : timeout
+    /// It ends a stream, or what is left of one: that is done in order also when the source is stopped.
+    private static func isRelease(_ request: UInt, _ argument: UnsafeMutableRawPointer) -> Bool {
+        request == watchbox_VIDIOC_STREAMOFF
+            || (request == watchbox_VIDIOC_REQBUFS
+                && argument.assumingMemoryBound(to: v4l2_requestbuffers.self).pointee.count == 0)
     }
 
     private func call(_ request: UInt, _ argument: UnsafeMutableRawPointer, _ time: UInt64) throws(CallFailure) {
@@ -117,7 +116,10 @@ final class LibcameraHelper: Sendable {
         let number = UInt32(request)
         let length = LibcameraDialogue.length(of: number)
         let structure = Array(UnsafeRawBufferPointer(start: argument, count: length))
-        let deadline = Clocks.monotonic &+ time
+        let begin = Clocks.monotonic
+        let deadline = begin &+ time
+        // Not longer than its unit has to stop.
+        let stoppedDeadline = Self.isRelease(request, argument) ? begin &+ Self.endTimeout : begin
         try locked { state throws(CallFailure) in
             try self.send(state.dialogue.call(number, structure), &state)
             // They are the driver's to make again, and this is when it does.
@@ -125,8 +127,9 @@ final class LibcameraHelper: Sendable {
         }
         while true {
             let now = Clocks.monotonic
-            guard now < deadline, !isStopped.isSet else {
-                let reason = isStopped.isSet ? "it is stopped" : "it did not answer for \(time / 1_000_000_000) s"
+            let isOver = isStopped.isSet && now >= stoppedDeadline
+            guard now < deadline, !isOver else {
+                let reason = isOver ? "it is stopped" : "it did not answer for \(time / 1_000_000_000) s"
                 throw try locked { self.end(reason, &$0) }
             }
             let left = min((deadline - now) / 1_000_000 + 1, Self.lookMilliseconds)

@@ -25,37 +25,21 @@ extension DoctorCheck {
                 let cameras = nodes.count { $0.isCamera }
                 return .ok("no camera is set to a device of this machine; \(counted(cameras, "camera")) found")
             }
-            let ribbon = devices.contains { CSICameras.isName($0.1) } ? csiCameras() : .success([])
             return Finding.worst(
                 of: devices.map { id, path in
-                    CSICameras.isName(path) ? csi(id, path: path, ribbon) : device(id, path: path, nodes, environment)
+                    CSICameras.isName(path)
+                        ? csi(id, path: path, environment) : device(id, path: path, nodes, environment)
                 }) ?? .ok("none")
         } ?? .unknown("no thread can be made", hint: "Free some memory, then run it again")
     }
 
-    /// Libcamera only looks when it lists cameras.
-    private static func csiCameras() -> Result<[CaptureNode], CaptureError> {
-        do throws(CaptureError) { return .success(try CSICameras.find()) } catch { return .failure(error) }
-    }
-
-    static func csi(_ id: String, path: String, _ found: Result<[CaptureNode], CaptureError>) -> Finding {
-        let cameras: [CaptureNode]
-        switch found {
-        case .success(let list): cameras = list
-        case .failure(let error):
+    /// Whether there is what speaks to it. libcamera is not asked: it sets up the sensors that it lists, also one that another process streams from.
+    static func csi(_ id: String, path: String, _ environment: Environment) -> Finding {
+        guard SmallFile.exists(environment.path(MachineCalls.helper)) else {
+            let error = CaptureError.noHelper(path: path)
             return .fail("\(id): \(error.what). \(error.why)", .csiUnavailable, hint: error.hint)
         }
-        let possible = path == CSICameras.scheme ? cameras : cameras.filter { $0.device == path }
-        guard let camera = possible.first else {
-            return .fail(
-                "\(id): libcamera lists no \(path == CSICameras.scheme ? "camera at a ribbon cable" : path)",
-                .deviceMissing)
-        }
-        guard possible.count == 1 else {
-            let error = CaptureError.severalCameras(names: possible.map(\.device))
-            return .fail("\(id): \(error.what). \(error.why)", .deviceUnusable, hint: error.hint)
-        }
-        return .ok("\(id): \(camera.card) at \(camera.device)")
+        return .ok("\(id): \(path), through libcamera")
     }
 
     private static func device(

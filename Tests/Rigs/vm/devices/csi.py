@@ -173,6 +173,8 @@ def helper_lost(guest, host, checks):
     for signal, words in (("KILL", "is killed"), ("STOP", "stands still")):
         helper = guest.run("pgrep -x -f '.*watchbox-libcamera'").out.strip()
         checks.expect("one helper runs", helper.isdigit(), helper, needed=True)
+        threads = guest.run(f"grep -h NoNewPrivs /proc/{helper}/task/*/status | sort -u").out.split()
+        checks.same("and each of its threads is held", threads, ["NoNewPrivs:", "1"])
         since, count = time.monotonic(), len(viewer.frames())
         guest.run(f"kill -{signal} {helper}")
         checks.until(f"the helper {words}: another one takes over", lambda: (lambda now: (
