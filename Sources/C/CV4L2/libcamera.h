@@ -36,15 +36,11 @@ struct watchbox_libcamera_head {
 /// Comes first; any other call before it is answered with EPROTO. `version` is the caller's, then the helper's.
 struct watchbox_libcamera_hello {
     uint32_t version;
-    /// libcamera's own: "v0.0.3".
-    char library[60];
 };
 
-/// One camera that libcamera lists, but those at USB. EINVAL: `index` is behind the last; the camera that is open has index UINT32_MAX.
+/// One camera that libcamera lists, but those at USB. EINVAL: `index` is behind the last.
 struct watchbox_libcamera_camera {
     uint32_t index;
-    /// Of how the sensor is mounted, degrees.
-    int32_t rotation;
     /// "/base/soc/i2c0mux/i2c@1/imx708@1a": connector and sensor, from the device tree, so the same after each start.
     char id[248];
     /// "imx708"

@@ -63,9 +63,9 @@ final class RawFramePath {
 
     private func videoFrame(_ frame: consuming RawFrame) throws(VideoCodecError) -> VideoFrame {
         let setup = frame.setup
-        extraCopies = 0
+        extraCopies = frame.copies
         if setup.pixelFormat.isJPEG {
-            extraCopies = 1
+            extraCopies += 1
             return try frame.withBytes { bytes throws(VideoCodecError) in try decoder.decode(bytes) }
         }
         if let format = PixelFormat(fourCC: setup.pixelFormat.rawValue) {
@@ -75,7 +75,7 @@ final class RawFramePath {
                 pixelFormat: format, isFullRange: setup.isFullRange, matrix: ColorMatrix(setup.colorSpace)
             ) { withExtendedLifetime(lent) {} }
         }
-        extraCopies = 1
+        extraCopies += 1
         return try converted(frame, setup)
     }
 

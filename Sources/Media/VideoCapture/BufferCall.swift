@@ -23,6 +23,8 @@ struct BufferAnswer {
     var sequence: UInt32
     var seconds: Int
     var microseconds: Int
+    /// How often a helper has copied the frame; a driver's own word for this is always 0.
+    var copies: Int
 }
 
 /// VIDIOC_QUERYBUF, QBUF and DQBUF in both interfaces, with one plane.
@@ -59,6 +61,7 @@ struct BufferCall {
             dataOffset: isMultiplanar ? Int(plane.data_offset) : 0,
             bytesUsed: Int(isMultiplanar ? plane.bytesused : buffer.bytesused),
             flags: buffer.flags, sequence: buffer.sequence,
-            seconds: Int(buffer.timestamp.tv_sec), microseconds: Int(buffer.timestamp.tv_usec))
+            seconds: Int(buffer.timestamp.tv_sec), microseconds: Int(buffer.timestamp.tv_usec),
+            copies: Int(min(buffer.reserved2, 1)))
     }
 }

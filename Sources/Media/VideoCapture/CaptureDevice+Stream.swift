@@ -133,6 +133,7 @@ extension CaptureDevice {
         var sequence: UInt32
         var timestamp: UInt64?
         var received: UInt64
+        var copies: Int
     }
 
     /// Waits up to `milliseconds` for frames, takes all that are ready and keeps the newest; the others go back to
@@ -169,7 +170,7 @@ extension CaptureDevice {
                 if isFreshening, !isReady, watchbox_monotonic_nanoseconds() < deadline { continue }
                 return RawFrame(
                     setup: setup, sequence: frame.sequence, timestamp: frame.timestamp,
-                    received: frame.received, lease: frame.lease)
+                    received: frame.received, copies: frame.copies, lease: frame.lease)
             }
             if watchbox_monotonic_nanoseconds() >= deadline { return nil }
         }
@@ -276,7 +277,8 @@ extension CaptureDevice {
         return Filled(
             lease: BufferLease(
                 pool: pool, index: answer.index, offset: answer.dataOffset, count: end - answer.dataOffset),
-            sequence: answer.sequence, timestamp: answer.timestamp, received: watchbox_monotonic_nanoseconds())
+            sequence: answer.sequence, timestamp: answer.timestamp, received: watchbox_monotonic_nanoseconds(),
+            copies: answer.copies)
     }
 }
 

@@ -10,12 +10,17 @@ public struct RawFrame: ~Copyable, Sendable {
     public let timestamp: UInt64?
     /// CLOCK_MONOTONIC nanoseconds when it was taken from the driver.
     public let received: UInt64
+    /// How often it was copied before it came here.
+    public let copies: Int
     /// Bytes of this frame.
     public var count: Int { lease.count }
 
     let lease: BufferLease
 
-    init(setup: CaptureSetup, sequence: UInt32, timestamp: UInt64?, received: UInt64, lease: BufferLease) {
+    init(
+        setup: CaptureSetup, sequence: UInt32, timestamp: UInt64?, received: UInt64, copies: Int, lease: BufferLease
+    ) {
+        self.copies = copies
         self.setup = setup
         self.sequence = sequence
         self.timestamp = timestamp

@@ -199,8 +199,9 @@ struct SetupSteps {
     func camera(id: String?, source: String?, user: String?, passwordFile: String?) async throws {
         let known = try await client.get(CameraListDocument.self, APIPath.cameras(), or: "the cameras cannot be listed")
         var (id, source) = (id, source)
-        // By their names only: nothing is opened.
-        let devices = output.box.chosen == nil ? MachineCameras.names() : []
+        // Only for who is going to choose: libcamera sets up the sensors that it lists.
+        let isChosen = id != nil || source != nil || !known.cameras.isEmpty || !asks || output.box.chosen != nil
+        let devices = isChosen ? [] : MachineCameras.names()
         if id == nil, source == nil {
             guard known.cameras.isEmpty else {
                 return say("4/5 cameras  \(known.cameras.map(\.id).joined(separator: ", ")), as they are")

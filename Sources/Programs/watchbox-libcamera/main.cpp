@@ -54,7 +54,6 @@ private:
     int hello(watchbox_libcamera_hello &hello) {
         bool isSame = hello.version == WATCHBOX_LIBCAMERA_VERSION;
         hello.version = WATCHBOX_LIBCAMERA_VERSION;
-        copyText(hello.library, CameraManager::version());
         if (!isSame) return EPROTO;
         if (manager) return 0;
         manager = std::make_unique<CameraManager>();
@@ -78,21 +77,12 @@ private:
     }
 
     int camera(watchbox_libcamera_camera &answer) {
-        if (answer.index == UINT32_MAX) {
-            if (!device) return ENODEV;
-            describe(device->camera(), answer);
-            return 0;
-        }
         auto list = cameras();
         if (answer.index >= list.size()) return EINVAL;
-        describe(*list[answer.index], answer);
-        return 0;
-    }
-
-    static void describe(const Camera &camera, watchbox_libcamera_camera &answer) {
-        answer.rotation = camera.properties().get(properties::Rotation).value_or(0);
+        const Camera &camera = *list[answer.index];
         copyText(answer.id, camera.id());
         copyText(answer.model, std::string(camera.properties().get(properties::Model).value_or("camera")));
+        return 0;
     }
 
     int open(watchbox_libcamera_open &request) {

@@ -31,11 +31,13 @@ void holdBack(char **arguments) {
         return;
     }
     if (result >= 0) result = wb_landlock_enter_but(readable, writable);
-    if (result >= 0) {
-        setenv(mark, "1", 1);
-        execv("/proc/self/exe", arguments);
-        result = -errno;
-        unsetenv(mark);
+    if (result < 0) {
+        fprintf(stderr, "watchbox-libcamera: not held by landlock (%s): it can read what its user can\n", strerror(-result));
+        return;
     }
-    fprintf(stderr, "watchbox-libcamera: not held by landlock (%s): it can read what its user can\n", strerror(-result));
+    setenv(mark, "1", 1);
+    execv("/proc/self/exe", arguments);
+    // Where it is not beneath /usr, as in a folder where it was built.
+    fprintf(stderr, "watchbox-libcamera: it cannot start itself once more (%s), so landlock does not hold its libraries' own threads\n", strerror(errno));
+    unsetenv(mark);
 }

@@ -39,6 +39,7 @@ final class CameraStage: Sendable {
 
     init(
         isPlugged: Bool = true, encoders: EncoderMachine = EncoderMachine(),
+        calls: (ScriptedDevice) -> (any DeviceCalls)? = { _ in nil },
         _ script: @escaping (inout ScriptedDevice.Script) -> Void = { _ in },
         _ settings: (inout CameraConfiguration.Device) -> Void = { _ in }
     ) throws {
@@ -54,7 +55,8 @@ final class CameraStage: Sendable {
         settings(&device)
         source = DeviceSource(
             device, camera: "yard", durationLimit: nil,
-            logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }, calls: machine, root: machine.root,
+            logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }, calls: calls(camera) ?? machine,
+            root: machine.root,
             machine: encoders, mustEnd: { _ in })
         if isPlugged { try plug() }
     }

@@ -20,39 +20,10 @@ private final class SharedGenerator: Sendable {
 @Suite(.ownThread, .timeLimit(.minutes(15))) struct CSICameraTests {
     private static let name = "csi:/base/soc/i2c0mux/i2c@1/imx708@1a"
 
-    /// The kernel's calls, and one helper behind `csi:`.
-    private final class Calls: DeviceCalls {
-        let machine = MachineCalls(helper: "/nonexistent")
-        let helper: LibcameraHelper
-
-        init(_ socket: Int32) throws(CallFailure) {
-            helper = LibcameraHelper(socket: socket, child: nil)
-            try helper.greet()
-            machine.add(helper)
-        }
-
-        func open(_ path: String) throws(CallFailure) -> Int32 { helper.descriptor }
-        func ioctl(_ descriptor: Int32, _ request: UInt, _ argument: UnsafeMutableRawPointer) throws(CallFailure) {
-            try machine.ioctl(descriptor, request, argument)
-        }
-        func map(
-            _ descriptor: Int32, length: Int, offset: Int, margin: Int
-        ) throws(CallFailure) -> UnsafeMutableRawPointer {
-            try machine.map(descriptor, length: length, offset: offset, margin: margin)
-        }
-        func unmap(_ memory: UnsafeMutableRawPointer, length: Int, margin: Int) {
-            machine.unmap(memory, length: length, margin: margin)
-        }
-        func poll(_ descriptor: Int32, events: Int16, milliseconds: Int32) throws(CallFailure) -> Int16 {
-            try machine.poll(descriptor, events: events, milliseconds: milliseconds)
-        }
-        func close(_ descriptor: Int32) { machine.close(descriptor) }
-    }
-
     private struct Stage {
         let helper: ScriptedHelper
         let scripted: ScriptedDevice
-        let calls: Calls
+        let calls: MachineCalls
 
         init(
             _ script: (inout ScriptedDevice.Script) -> Void = { _ in },
@@ -65,7 +36,7 @@ private final class SharedGenerator: Sendable {
             }
             let (helper, socket) = ScriptedHelper.start(scripted, change)
             self.helper = helper
-            calls = try Calls(socket)
+            calls = MachineCalls(connecting: { socket })
         }
 
         func started(_ path: String = name) throws -> CaptureDevice {
@@ -163,13 +134,11 @@ private final class SharedGenerator: Sendable {
 
     @Test func `a helper of another version is told`() throws {
         for refuses in [true, false] {
-            let (helper, socket) = ScriptedHelper.start(ScriptedDevice()) { script in
+            let stage = try Stage(helper: { script in
                 script.version = 7
                 script.refusesVersions = refuses
-            }
-            let failure = #expect(throws: CallFailure.self) { try Calls(socket) }
-            #expect(failure == CallFailure(errno: ELIBBAD))
-            withExtendedLifetime(helper) {}
+            })
+            #expect(failure { _ = try CaptureDevice(path: "csi:", calls: stage.calls) } == .otherHelper(path: "csi:"))
         }
     }
 
@@ -230,6 +199,27 @@ private final class SharedGenerator: Sendable {
         #expect(failure { while try device.nextFrame(milliseconds: Streaming.hang) == nil {} } == .disconnected)
     }
 
+    @Test func `a message without bytes, or with more descriptors than one, ends the helper`() throws {
+        for count in [1, 2] {
+            let stage = try Stage()
+            let device = try stage.started()
+            stage.helper.sendDescriptors(count, with: count == 1 ? [] : [1])
+            let error = failure { while try device.nextFrame(milliseconds: Streaming.hang) == nil {} }
+            #expect(error == .helper("its message cannot be read"))
+        }
+    }
+
+    @Test(arguments: [FourCC.mjpeg, .h264])
+    func `nothing that this process would have to decode is taken from a helper`(format: FourCC) throws {
+        let stage = try Stage { $0.formats = [.init(fourCC: format, sizes: [.init(width: 64, height: 48)])] }
+        let device = try CaptureDevice(path: Self.name, calls: stage.calls)
+        let request = CaptureRequest(width: 64, height: 48, rate: 30, pixelFormat: format)
+        guard case .noSuchFormat = failure({ _ = try device.negotiate(request) }) else {
+            Issue.record("taken")
+            return
+        }
+    }
+
     @Test func `memory that could be taken away, or is too short, is not read`() throws {
         let loose = try Stage(helper: { $0.isMemoryLoose = true })
         #expect(failure { _ = try loose.started() } == .helper("it gave memory that it could take away"))
@@ -268,8 +258,6 @@ private final class SharedGenerator: Sendable {
                 }
             } catch let error as CaptureError {
                 #expect(!error.description.isEmpty)
-            } catch is CallFailure {
-                // The very first call.
             }
         }
     }

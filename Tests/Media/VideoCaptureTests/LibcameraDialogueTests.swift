@@ -64,6 +64,23 @@ struct LibcameraDialogueTests {
         #expect(dialogue.frames.isEmpty && dialogue.failure == nil)
     }
 
+    @Test func `a frame that comes before its stream's beginning is answered is one of it`() throws {
+        var dialogue = LibcameraDialogue(at: 0)
+        let begin = UInt32(watchbox_VIDIOC_STREAMON)
+        let call = dialogue.call(begin, [1, 0, 0, 0])
+        _ = try dialogue.received(Self.message(Self.frame, serial: 0, first: 5)[...], hasDescriptor: false)
+        _ = try dialogue.received(Self.message(begin, serial: Self.serial(call))[...], hasDescriptor: false)
+        #expect(dialogue.takeFrame()?[0] == 5)
+    }
+
+    @Test func `that the camera is gone may follow a broken stream`() throws {
+        var dialogue = LibcameraDialogue(at: 0)
+        for number in [EIO, ENODEV] {
+            _ = try dialogue.received(Self.message(Self.end, serial: 0, error: number)[...], hasDescriptor: false)
+            #expect(dialogue.failure == number)
+        }
+    }
+
     @Test func `no more frames than buffers are taken`() throws {
         var dialogue = LibcameraDialogue(at: 0)
         let message = Self.message(Self.frame, serial: 0)

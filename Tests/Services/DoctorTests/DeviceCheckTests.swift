@@ -56,6 +56,15 @@ struct DeviceCheckTests {
         #expect(finding.hint?.isEmpty == false)
     }
 
+    @Test func `a camera at the ribbon cable needs the program that speaks to libcamera`() async throws {
+        let tree = try tree("csi:")
+        let finding = try await tree.finding("devices")
+        #expect(finding.state == .fail && finding.code == .csiUnavailable)
+        #expect(finding.hint?.contains("watchbox-libcamera") == true)
+        try tree.write("usr/libexec/watchbox/watchbox-libcamera", "")
+        #expect(try await tree.finding("devices") == .ok("front: csi:, through libcamera"))
+    }
+
     @Test func `a device that units may not open has its reason`() {
         func obstacle(_ mode: UInt32, _ group: UInt32) -> String? {
             DoctorCheck.obstacle(mode: mode, group: group, video: 44)

@@ -14,6 +14,8 @@ package final class ScriptedHelper: Sendable {
         package var version = UInt32(WATCHBOX_LIBCAMERA_VERSION)
         /// Those that are not its own.
         package var refusesVersions = true
+        /// How often it copies each frame.
+        package var copies: UInt32 = 0
         /// It reads nothing any more.
         package var isHanging = false
         /// The memory of its buffers can be made smaller.
@@ -78,7 +80,10 @@ package final class ScriptedHelper: Sendable {
     package func calls(of request: UInt) -> Int { state.withLock { $0.counts[UInt32(request)] ?? 0 } }
 
     /// As if it had crashed.
-    package func end() { shutdown(own, Int32(SHUT_RDWR)) }
+    package func end() {
+        release()
+        shutdown(own, Int32(SHUT_RDWR))
+    }
 
     /// As a broken stream is told; ENODEV: the camera is gone.
     package func tellFailure(_ number: Int32) { send(UInt32(watchbox_VIDIOC_STREAMOFF), 0, number, Self.nothing) }
@@ -86,7 +91,22 @@ package final class ScriptedHelper: Sendable {
     private static let nothing = [UInt8](repeating: 0, count: MemoryLayout<CInt>.size)
     private static let headLength = MemoryLayout<watchbox_libcamera_head>.size
 
+    /// What a process leaves to the kernel when it ends: once, and before anybody can know that it has.
+    private func release() {
+        let isFirst = state.withLock { state in
+            defer { state.hasEnded = true }
+            return !state.hasEnded
+        }
+        guard isFirst else { return }
+        var type = V4L2_BUF_TYPE_VIDEO_CAPTURE.rawValue
+        try? device.ioctl(-1, watchbox_VIDIOC_STREAMOFF, &type)
+        var request = v4l2_requestbuffers()
+        request.type = type
+        try? device.ioctl(-1, watchbox_VIDIOC_REQBUFS, &request)
+    }
+
     private func serve() {
+        defer { release() }
         var buffer = [UInt8](repeating: 0, count: 1 << 15)
         while true {
             var entry = pollfd(fd: own, events: Int16(POLLIN), revents: 0)
@@ -191,6 +211,7 @@ package final class ScriptedHelper: Sendable {
             buffer.type = V4L2_BUF_TYPE_VIDEO_CAPTURE.rawValue
             buffer.memory = V4L2_MEMORY_MMAP.rawValue
             guard (try? device.ioctl(-1, watchbox_VIDIOC_DQBUF, &buffer)) != nil else { return }
+            buffer.reserved2 = state.withLock(\.script.copies)
             state.withLock { state in
                 guard let mapping = state.mappings[Int(buffer.index)] else { return }
                 device.copyFrame(
@@ -208,25 +229,31 @@ package final class ScriptedHelper: Sendable {
         (head.request, head.serial, head.error) = (request, serial, number)
         var message = withUnsafeBytes(of: &head) { Array($0) } + structure
         state.withLock(\.script.distortion)?(&message)
-        guard let memory else {
-            _ = Glibc.send(own, message, message.count, Int32(MSG_NOSIGNAL))
-            return
-        }
-        // One descriptor behind the head of a control message: CMSG_LEN(4) and CMSG_SPACE(4) on 64-bit machines.
-        var control = [UInt8](repeating: 0, count: 24)
+        sendDescriptors(memory == nil ? 0 : 1, memory ?? -1, with: message)
+    }
+
+    /// A message with so many of one descriptor, which is standard input where none is named.
+    package func sendDescriptors(_ count: Int, _ descriptor: Int32 = STDIN_FILENO, with message: [UInt8]) {
+        // Behind the head of a control message: CMSG_LEN and CMSG_SPACE on 64-bit machines.
+        let headLength = 16
+        let length = headLength + count * MemoryLayout<Int32>.size
+        var control = [UInt8](repeating: 0, count: (length + 7) / 8 * 8)
         control.withUnsafeMutableBytes { bytes in
             var header = cmsghdr()
-            (header.cmsg_len, header.cmsg_level, header.cmsg_type) = (20, SOL_SOCKET, Int32(SCM_RIGHTS))
-            withUnsafeBytes(of: &header) { bytes.copyBytes(from: $0.prefix(16)) }
-            bytes.storeBytes(of: memory, toByteOffset: 16, as: Int32.self)
+            (header.cmsg_len, header.cmsg_level, header.cmsg_type) = (length, SOL_SOCKET, Int32(SCM_RIGHTS))
+            withUnsafeBytes(of: &header) { bytes.copyBytes(from: $0.prefix(headLength)) }
+            for index in 0..<count {
+                bytes.storeBytes(of: descriptor, toByteOffset: headLength + index * 4, as: Int32.self)
+            }
         }
+        var message = message
         message.withUnsafeMutableBytes { bytes in
             control.withUnsafeMutableBytes { control in
                 var part = iovec(iov_base: bytes.baseAddress, iov_len: bytes.count)
                 withUnsafeMutablePointer(to: &part) { part in
                     var header = msghdr()
                     (header.msg_iov, header.msg_iovlen) = (part, 1)
-                    (header.msg_control, header.msg_controllen) = (control.baseAddress, control.count)
+                    if count > 0 { (header.msg_control, header.msg_controllen) = (control.baseAddress, control.count) }
                     _ = sendmsg(own, &header, Int32(MSG_NOSIGNAL))
                 }
             }

@@ -45,8 +45,8 @@ int wb_spawn_close_from(void *actions, int first);
 /// closed on exec, or a negative errno.
 int wb_sealed_memory(size_t size);
 
-/// Bytes of memory that another process made and can take none of away any more: a DMA-BUF, or sealed memory of ordinary pages. Else a negative errno; EPERM: it
-/// could, and reading what is gone would end this process.
+/// Bytes of memory that another process made and can take none of away any more: a DMA-BUF, or sealed memory of ordinary
+/// pages. Else a negative errno; EPERM: it could, and reading what is gone would end this process.
 long wb_lasting_memory(int descriptor);
 
 /// Takes the next message off a socket that keeps messages apart, without waiting, and the one descriptor that came with it, which is closed

@@ -42,22 +42,8 @@ final class LibcameraHelper: Sendable {
         watchbox_WATCHBOX_LIBCAMERA_OPEN,
     ]
 
-    /// Starts it, and agrees on the version.
-    ///
-    /// - Throws: ENOENT: it is not installed.
-    convenience init(program: String, _ isStopped: StopFlag) throws(CallFailure) {
-        let child: ChildProcess
-        do throws(ChildProcess.Failure) {
-            child = try ChildProcess(program, [program], connection: .messages(memory: nil), isSandboxed: true)
-        } catch {
-            throw CallFailure(errno: error.number)
-        }
-        self.init(socket: child.socket, child: child, isStopped)
-        try greet()
-    }
-
     /// - Parameter child: owns the socket; nil: this object does.
-    init(socket: Int32, child: ChildProcess?, _ isStopped: StopFlag = StopFlag()) {
+    init(socket: Int32, child: ChildProcess?, _ isStopped: StopFlag) {
         descriptor = socket
         self.child = child
         self.isStopped = isStopped
@@ -69,6 +55,9 @@ final class LibcameraHelper: Sendable {
         if child == nil { Glibc.close(descriptor) }
     }
 
+    /// The first call: agrees on the version.
+    ///
+    /// - Throws: ELIBBAD: it is of another one.
     func greet() throws(CallFailure) {
         var hello = watchbox_libcamera_hello()
         let wanted = UInt32(WATCHBOX_LIBCAMERA_VERSION)

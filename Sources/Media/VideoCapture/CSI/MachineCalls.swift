@@ -8,33 +8,38 @@ public final class MachineCalls: DeviceCalls {
     public static let helper = "/usr/libexec/watchbox/watchbox-libcamera"
 
     private let kernel = KernelCalls()
-    private let program: String
+    private let start: @Sendable (StopFlag) throws(CallFailure) -> LibcameraHelper
     private let isStopped = StopFlag()
     private let helpers = Mutex<[Int32: LibcameraHelper]>([:])
 
     /// - Parameter helper: the program that speaks to libcamera.
     public init(helper: String = MachineCalls.helper) {
-        program = helper
+        start = { (isStopped) throws(CallFailure) in
+            let child: ChildProcess
+            do throws(ChildProcess.Failure) {
+                child = try ChildProcess(helper, [helper], connection: .messages(memory: nil), isSandboxed: true)
+            } catch {
+                throw CallFailure(errno: error.number == ENOENT ? ELIBACC : error.number)
+            }
+            return LibcameraHelper(socket: child.socket, child: child, isStopped)
+        }
+    }
+
+    /// - Parameter connecting: a socket to what speaks as the program does; taken over.
+    package init(connecting: @escaping @Sendable () -> Int32) {
+        start = { (isStopped) throws(CallFailure) in LibcameraHelper(socket: connecting(), child: nil, isStopped) }
     }
 
     private func helper(_ descriptor: Int32) -> LibcameraHelper? { helpers.withLock { $0[descriptor] } }
 
-    /// Of a CSI camera: a helper that has no camera yet (`CSICameras`). ELIBACC: it is not installed.
+    /// Of a CSI camera: a helper that has no camera yet (`CSICameras`). ELIBACC: it is not installed. ELIBBAD: it is of another
+    /// version.
     public func open(_ path: String) throws(CallFailure) -> Int32 {
         guard CSICameras.isName(path) else { return try kernel.open(path) }
-        let helper: LibcameraHelper
-        do throws(CallFailure) {
-            helper = try LibcameraHelper(program: program, isStopped)
-        } catch {
-            guard error.errno == ENOENT, error.reason == nil else { throw error }
-            throw CallFailure(errno: ELIBACC)
-        }
-        add(helper)
-        return helper.descriptor
-    }
-
-    func add(_ helper: LibcameraHelper) {
+        let helper = try start(isStopped)
+        try helper.greet()
         helpers.withLock { $0[helper.descriptor] = helper }
+        return helper.descriptor
     }
 
     public func ioctl(

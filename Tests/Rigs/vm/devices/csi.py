@@ -68,7 +68,8 @@ def captured(guest, checks, name):
 def controls(guest, checks):
     done = guest.run("watchboxctl camera controls csi: --json", limit=90)
     ours = {control["name"] for control in done.document["controls"]}
-    theirs = {line.split(":")[1].split()[0] for line in guest.run("cam --camera 1 --list-controls", limit=60).out.splitlines()
+    # libcamera 0.4: "Control: [inout] libcamera::Brightness: …".
+    theirs = {line.removeprefix("Control: ").removeprefix("[inout] ").removeprefix("libcamera::").split(":")[0] for line in guest.run("cam --camera 1 --list-controls", limit=60).out.splitlines()
               if line.startswith("Control:")}
     snake = {"".join(f"_{letter.lower()}" if letter.isupper() else letter for letter in name).lstrip("_") for name in theirs}
     checks.same("each control that cam lists, by its name", sorted(snake - ours), [])

@@ -1,0 +1,73 @@
+import CV4L2
+import CameraModel
+import DeviceSource
+import ScriptedDevice
+import Synchronization
+import TestSupport
+import Testing
+import VideoCapture
+
+/// A camera behind helpers that are threads here: each start is another one, as in life.
+@Suite(.ownThread, .timeLimit(.minutes(15))) struct CSISourceTests {
+    private final class Helpers: Sendable {
+        private let started = Mutex<[ScriptedHelper]>([])
+        /// Of the next one.
+        let script = Mutex(ScriptedHelper.Script())
+
+        var last: ScriptedHelper? { started.withLock { $0.last } }
+
+        func calls(_ device: ScriptedDevice) -> any DeviceCalls {
+            MachineCalls(connecting: {
+                let script = self.script.withLock { $0 }
+                let (helper, socket) = ScriptedHelper.start(device) { $0 = script }
+                self.started.withLock { $0.append(helper) }
+                return socket
+            })
+        }
+    }
+
+    private func stage(_ helpers: Helpers) throws -> CameraStage {
+        try CameraStage(isPlugged: false, calls: helpers.calls) {
+            $0.driver = "libcamera"
+        } _: {
+            $0.path = "csi:"
+        }
+    }
+
+    @Test func `a helper that ends is started again, and the only camera stays the one that it was`() throws {
+        let helpers = Helpers()
+        let stage = try stage(helpers)
+        stage.start()
+        try stage.publish(3)
+        let name = stage.source.capture.device
+        // A second one: `csi:` alone would be refused now.
+        helpers.script.withLock { $0.cameras.insert(("/base/soc/other@10", "other"), at: 0) }
+        helpers.last?.end()
+        try stage.publish(3)
+        let capture = stage.source.capture
+        #expect(name == "csi:/base/soc/i2c0mux/i2c@1/imx708@1a" && capture.device == name)
+        #expect(capture.interruptions == 1 && capture.copiesPerFrame == 0)
+        stage.stop()
+    }
+
+    @Test func `what the helper has copied is counted`() throws {
+        let helpers = Helpers()
+        helpers.script.withLock { $0.copies = 1 }
+        let stage = try stage(helpers)
+        stage.start()
+        try stage.publish(2)
+        #expect(stage.source.capture.copiesPerFrame == 1)
+        stage.stop()
+    }
+
+    @Test func `a source that is stopped ends its stream in order`() throws {
+        let helpers = Helpers()
+        let stage = try stage(helpers)
+        stage.start()
+        try stage.publish(2)
+        let helper = helpers.last
+        stage.stop()
+        // For its buffers once, and once to give them back, which comes after the stream's end.
+        #expect(helper?.calls(of: watchbox_VIDIOC_REQBUFS) == 2)
+    }
+}
