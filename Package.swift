@@ -247,7 +247,8 @@ let package = Package(
             [
                 "Wire", "BoxConfiguration", "BoxReadings", "CameraModel", "ControlAPI", "ControlClient",
                 "CredentialStore", "Cryptography", "ErrorCatalog", "HTTPClient", "KeyAccessClient", "RTMP",
-                "RTMPTransport", "Redaction", "RelayProbe", "Platform", "Settings", "Systemd", "VideoCapture",
+                "RTMPTransport", "Redaction", "RelayProbe", "Platform", "Settings", "Systemd", "DeviceSource",
+                "VideoCapture",
             ]),
         module(
             "Hooks",
@@ -298,7 +299,8 @@ let package = Package(
                 "Settings", "KeyAccess", "APIServer", "BoxCommands", "CProgram", "CameraModel", "CameraPipeline",
                 "CameraUnit",
                 "ControlAPI", "ControlClient",
-                "ControlPlane", "CredentialStore", "ErrorCatalog", "HealthMonitor", "Hooks", "KeyAccessServer", "Relay",
+                "ControlPlane", "CredentialStore", "Doctor", "ErrorCatalog", "HealthMonitor", "Hooks",
+                "KeyAccessServer", "Relay",
                 "KeyAccessClient", "Platform", "RTMPTransport", "Systemd", "VideoCodec", "Wire", "Console", arguments,
                 lifecycle, logging,
             ]),
@@ -318,7 +320,7 @@ let package = Package(
             swiftSettings: common),
         // Run in the guest of Tests/Rigs/vm, where there are cameras and an encoder.
         .executableTarget(
-            name: "DeviceCheck", dependencies: ["Media", "VideoCapture", "VideoCodec"],
+            name: "DeviceCheck", dependencies: ["CV4L2", "Media", "VideoCapture", "VideoCodec"],
             path: "Tests/Support/DeviceCheck",
             swiftSettings: common),
         // A V4L2 device made of what it answers.

@@ -242,6 +242,7 @@ final class CaptureRun {
 
     private func capture() throws(SourceFault) {
         guard let open else { return session.settingsChanged(at: SourceClock.now) }
+        state.controlsQuestion.answer { DeviceControls(of: open.device) }
         let frame: RawFrame?
         do { frame = try open.device.nextFrame(milliseconds: Self.timeout) } catch { throw .capture(error) }
         guard let frame else {

@@ -2,6 +2,7 @@ public import CameraModel
 public import ErrorCatalog
 public import Logging
 public import Media
+internal import Platform
 internal import Synchronization
 public import VideoCapture
 internal import VideoCodec
@@ -83,6 +84,38 @@ public final class DeviceSource: LiveSource {
         state.requested.withLock { requested in
             requested.device = requested.device.changed(by: change)
             requested.revision += 1
+        }
+    }
+
+    /// What can be set at its camera. Frames go on meanwhile.
+    ///
+    /// - Throws: as the camera's state says, where it is not there; or what the device answered.
+    public func controls(within limit: Duration = .seconds(4)) async throws(CodedError) -> DeviceControls {
+        let path = state.requested.withLock { $0.device.path }
+        let found: Result<DeviceControls, CaptureError>?
+        if CSICameras.isName(path) {
+            found = await state.controlsQuestion.ask(within: limit).map { .success($0) }
+        } else {
+            // A second opening: some cameras take long over each answer, and frames would wait for it.
+            found = await OwnThread.value { [calls, root, device = capture.device ?? path] in
+                Result { () throws(CaptureError) in
+                    let device = try CaptureDevice(path: device, calls: calls, root: root)
+                    defer { device.close() }
+                    return DeviceControls(of: device)
+                }
+            }
+        }
+        let capture = capture
+        switch found {
+        case .success(let controls)?: return controls
+        case .failure(let error)?:
+            throw CodedError(
+                capture.code ?? .noFrames, "The controls of \(camera) cannot be read: \(error.what)", why: error.why,
+                hint: error.hint, object: camera)
+        case nil:
+            throw CodedError(
+                capture.code ?? .noFrames, "The controls of \(camera) cannot be read",
+                why: capture.reason ?? "its camera gives no frames, and is asked between two of them", object: camera)
         }
     }
 

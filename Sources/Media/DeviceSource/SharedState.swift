@@ -15,6 +15,7 @@ final class SharedState: Sendable {
     let requested: Mutex<Requested>
     let statistics: Mutex<CaptureStatistics>
     let isKeyFrameRequested = Atomic(false)
+    let controlsQuestion = ControlsQuestion()
     /// CLOCK_MONOTONIC of the stream's zero, nanoseconds; 0: nothing was captured yet.
     private let epoch = Atomic<UInt64>(0)
     /// How much later than the capture of the first frame the stream's zero is heard and seen: the audio's encoder

@@ -32,6 +32,7 @@ public struct APIPath: Sendable {
     public static let keyAccessToken = APIPath("kas-token")
     public static let video = APIPath("video")
     public static let snapshot = APIPath("snapshot")
+    public static let controls = APIPath("controls")
     public static let test = APIPath("test")
     public static let ptz = APIPath("ptz")
     public static let presets = APIPath("presets")

@@ -28,40 +28,42 @@ struct CameraControlsCommand: AsyncParsableCommand {
     @OptionGroup var output: OutputOptions
 
     func run() async throws {
-        try output.box.requireThisMachine()
         let isDevice = camera.hasPrefix("/") || CSICameras.isName(camera)
-        let path = isDevice ? camera : try await device(of: camera)
-        let identifier = isDevice ? nil : camera
-        let result = await OwnThread.value { Self.read(path, identifier) }
-        switch result {
-        case .success(let document)?:
-            output.show(document, rows: document.controls) { style in
-                ["\(style.paint(document.card, .strong))  \(style.paint(document.device, .plain))"]
-                    + ControlsView.table(document.controls).lines(style, header: !output.noHeaders)
-            }
-        case .failure(let error)?:
-            throw CommandFailure(
-                what: "the controls of \(camera) cannot be read: \(error.what)",
-                why: CameraTesting.withoutStop(error.why),
-                hint: error.hint,
-                status: .failed)
-        case nil:
-            throw CommandFailure(
-                what: "the controls of \(camera) cannot be read", why: "no thread can be made",
-                hint: "free some memory", status: .failed)
+        if isDevice { try output.box.requireThisMachine() }
+        let document = isDevice ? try await read(camera, of: nil) : try await document(of: camera)
+        output.show(document, rows: document.controls) { style in
+            ["\(style.paint(document.card, .strong))  \(style.paint(document.device, .plain))"]
+                + ControlsView.table(document.controls).lines(style, header: !output.noHeaders)
         }
     }
 
-    /// Of a camera that the daemon knows.
-    private func device(of id: String) async throws -> String {
-        let document = try await output.client.get(
-            CameraDocument.self, APIPath.cameras(id), or: "the controls of \(id) cannot be read")
-        guard let path = CameraConfiguration.Device.path(ofSource: document.source) else {
-            throw CommandFailure(
-                what: "\(id) has no controls", why: "its source is \(document.source), no camera of this machine",
-                hint: "name a camera whose source is v4l2:/dev/… or csi:…: watchboxctl camera list", status: .failed)
+    /// As its process sees it; of a camera that does not run, as it is seen from here.
+    private func document(of id: String) async throws -> CameraControlsDocument {
+        do throws(CommandFailure) {
+            return try await output.client.get(
+                CameraControlsDocument.self, APIPath.cameras(id, "controls"),
+                or: "the controls of \(id) cannot be read")
+        } catch {
+            guard output.box.chosen == nil,
+                let known = try? await output.client.get(CameraDocument.self, APIPath.cameras(id)),
+                let path = CameraConfiguration.Device.path(ofSource: known.source)
+            else { throw error }
+            return try await read(path, of: id)
         }
-        return path
+    }
+
+    private func read(_ path: String, of camera: String?) async throws(CommandFailure) -> CameraControlsDocument {
+        let what = "the controls of \(camera ?? path) cannot be read"
+        switch await OwnThread.value({ Self.read(path, camera) }) {
+        case .success(let document)?: return document
+        case .failure(let error)?:
+            throw CommandFailure(
+                what: "\(what): \(error.what)", why: CameraTesting.withoutStop(error.why), hint: error.hint,
+                status: .failed)
+        case nil:
+            throw CommandFailure(
+                what: what, why: "no thread can be made", hint: "free some memory", status: .failed)
+        }
     }
 
     private static func read(_ path: String, _ camera: String?) -> Result<CameraControlsDocument, CaptureError> {

@@ -4,6 +4,8 @@ import CameraModel
 import CameraPipeline
 import CameraUnit
 import Console
+import ControlAPI
+import Doctor
 import ErrorCatalog
 import FoundationEssentials
 import KeyAccessClient
@@ -253,6 +255,9 @@ struct CameraCommand: AsyncParsableCommand {
                 rotateKey: { service.rotateKey() },
                 change: { (change) throws(CodedError) in try service.change(change) },
                 snapshot: { (maxWidth) async throws(CodedError) in try await service.snapshot(maxWidth: maxWidth) },
+                controls: { [id] () async throws(CodedError) in
+                    CameraControlsDocument(camera: id, try await service.controls())
+                },
                 network: service.network,
                 replaceToken: { (newer) throws(CodedError) in
                     guard let token else { return try CameraUnitService.Camera.hasNoToken(newer) }

@@ -1,5 +1,6 @@
 public import CameraModel
 internal import Cryptography
+public import DeviceSource
 public import ErrorCatalog
 internal import Glibc
 public import Logging
@@ -208,6 +209,19 @@ public final class CameraService: Service {
         }
         defer { if let lack = SandboxShortfall.take() { logger.warning("\(lack)") } }
         return try await Snapshot.jpeg(of: keyFrame, camera: configuration.id, maxWidth: maxWidth)
+    }
+
+    /// What can be set at its camera, as it is at this moment.
+    ///
+    /// - Throws: WB-8006 when its source is no camera of this machine; else what its camera waits for.
+    public func controls() async throws(CodedError) -> DeviceControls {
+        guard let source = runner.source as? DeviceSource else {
+            throw CodedError(
+                .badRequest, "\(configuration.id) has no controls", why: "its source is no camera of this machine",
+                hint: "Name a camera whose source is v4l2:/dev/… or csi:…: watchboxctl camera list",
+                object: configuration.id)
+        }
+        return try await source.controls()
     }
 
     // MARK: - Work

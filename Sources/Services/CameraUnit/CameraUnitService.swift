@@ -19,17 +19,20 @@ public final class CameraUnitService: Service {
         public var change: @Sendable (VideoChange) async throws(CodedError) -> Void
         /// The newest frame as JPEG; no wider than so many pixels, nil: as large as it is.
         public var snapshot: @Sendable (_ maxWidth: Int?) async throws(CodedError) -> [UInt8]
+        /// What can be set at the camera itself.
+        public var controls: @Sendable () async throws(CodedError) -> CameraControlsDocument
         /// Nil: it is not on the network.
         public var network: (any NetworkSourceControl)?
         /// What it shows the key access server from now on. Throws when it is not a token, or this camera has none.
         public var replaceToken: @Sendable (_ token: String) throws(CodedError) -> Void
 
-        /// Without the last three: of a source that plays what is encoded already.
+        /// Without the last four: of a source that plays what is encoded already.
         public init(
             statistics: @escaping @Sendable () async -> CameraStatistics,
             requestKeyFrame: @escaping @Sendable () -> Void, rotateKey: @escaping @Sendable () -> Void,
             change: @escaping @Sendable (VideoChange) async throws(CodedError) -> Void = Self.cannotChange,
             snapshot: @escaping @Sendable (_ maxWidth: Int?) async throws(CodedError) -> [UInt8] = Self.hasNoFrame,
+            controls: @escaping @Sendable () async throws(CodedError) -> CameraControlsDocument = Self.hasNoControls,
             network: (any NetworkSourceControl)? = nil,
             replaceToken: @escaping @Sendable (_ token: String) throws(CodedError) -> Void = Self.hasNoToken
         ) {
@@ -38,6 +41,7 @@ public final class CameraUnitService: Service {
             self.rotateKey = rotateKey
             self.change = change
             self.snapshot = snapshot
+            self.controls = controls
             self.network = network
             self.replaceToken = replaceToken
         }
@@ -52,6 +56,12 @@ public final class CameraUnitService: Service {
             throw CodedError(
                 .badRequest, "this source cannot be changed while it publishes", why: "its media are encoded already",
                 hint: "Change its settings: watchboxctl camera edit, which restarts it")
+        }
+
+        @Sendable public static func hasNoControls() async throws(CodedError) -> CameraControlsDocument {
+            throw CodedError(
+                .badRequest, "this source has no controls", why: "it is no camera of this machine",
+                hint: "Ask this of a camera whose source is v4l2:/dev/… or csi:…")
         }
 
         @Sendable public static func hasNoFrame(_ maxWidth: Int?) async throws(CodedError) -> [UInt8] {
@@ -139,6 +149,10 @@ public final class CameraUnitService: Service {
                 let maxWidth = try Self.width(request)
                 return APIResponse(body: .bytes(try await self.camera.snapshot(maxWidth), type: Self.imageType))
             },
+            APIRoute(
+                .get, APIPath.controls(), "What can be set at the camera itself, and to what it is.",
+                response: "CameraControlsDocument", isForAdministrators: true
+            ) { _ in .document(try await self.camera.controls()) },
             APIRoute(.get, "/metrics", "Figures for Prometheus.") { _ in
                 APIResponse(
                     body: .text(

@@ -1,6 +1,7 @@
 import CV4L2
 import CameraModel
 import DeviceSource
+import ErrorCatalog
 import ScriptedDevice
 import Synchronization
 import TestSupport
@@ -14,6 +15,7 @@ import VideoCapture
         /// Of the next one.
         let script = Mutex(ScriptedHelper.Script())
 
+        var count: Int { started.withLock { $0.count } }
         var last: ScriptedHelper? { started.withLock { $0.last } }
 
         func calls(_ device: ScriptedDevice) -> any DeviceCalls {
@@ -26,9 +28,12 @@ import VideoCapture
         }
     }
 
-    private func stage(_ helpers: Helpers) throws -> CameraStage {
+    private func stage(
+        _ helpers: Helpers, _ script: @escaping (inout ScriptedDevice.Script) -> Void = { _ in }
+    ) throws -> CameraStage {
         try CameraStage(isPlugged: false, calls: helpers.calls) {
             $0.driver = "libcamera"
+            script(&$0)
         } _: {
             $0.path = "csi:"
         }
@@ -48,6 +53,27 @@ import VideoCapture
         #expect(name == "csi:/base/soc/i2c0mux/i2c@1/imx708@1a" && capture.device == name)
         #expect(capture.interruptions == 1 && capture.copiesPerFrame == 0)
         stage.stop()
+    }
+
+    @Test func `its controls can be read while it publishes, and by one helper`() async throws {
+        let helpers = Helpers()
+        let stage = try stage(helpers) { $0.controls = [.init(id: 0x98_0900, name: "Brightness", value: 7)] }
+        stage.start()
+        try stage.publish(2)
+        async let one = stage.source.controls()
+        async let other = stage.source.controls()
+        let (first, second) = try await (one, other)
+        #expect(first.device == "csi:/base/soc/i2c0mux/i2c@1/imx708@1a" && first.card == "imx708")
+        #expect(first.controls.map(\.name) == ["brightness"] && first.controls.map(\.value) == [7])
+        #expect(second.controls == first.controls)
+        try stage.publish(2)
+        #expect(stage.source.capture.interruptions == 0 && helpers.count == 1)
+        stage.stop()
+        // Nobody is there any more who could be asked.
+        let error = await #expect(throws: CodedError.self) {
+            try await stage.source.controls(within: .milliseconds(50))
+        }
+        #expect(error?.what.contains("controls of yard") == true)
     }
 
     @Test func `what the helper has copied is counted`() throws {

@@ -297,6 +297,21 @@ import VideoCodec
         #expect(stage.camera.value(of: 0x98_0902) == 0)
     }
 
+    @Test func `controls are read by a second opening, and frames go on`() async throws {
+        let stage = try CameraStage({ $0.controls = [.init(id: 0x98_0900, name: "Brightness", value: 7)] })
+        stage.start()
+        try stage.publish(2)
+        let found = try await stage.source.controls()
+        #expect(found.device == CameraStage.path && found.card == "Scripted Camera")
+        #expect(found.controls.map(\.name) == ["brightness"] && found.controls.map(\.value) == [7])
+        try stage.publish(2)
+        #expect(stage.source.capture.interruptions == 0)
+        stage.camera.change { $0.openErrno = ENODEV }
+        let error = await #expect(throws: CodedError.self) { try await stage.source.controls() }
+        #expect(error?.what.contains("controls of yard") == true && error?.hint?.isEmpty == false)
+        stage.stop()
+    }
+
     @Test func `a requested key frame comes with the next frame`() throws {
         let stage = try CameraStage({ _ in }, { $0.gopSeconds = 60 })
         stage.start()

@@ -124,7 +124,20 @@ struct CameraRouteTests {
         #expect(await answer(camera, .get, "/api/v1/status", isAdministrator: false).status == 200)
     }
 
+    @Test func `controls are for administrators only`() async throws {
+        var camera = camera()
+        let document = CameraControlsDocument(camera: "front", device: "csi:/base/x", card: "imx708", controls: [])
+        camera.controls = { () async throws(CodedError) in document }
+        guard case .json(let bytes) = await answer(camera, .get, "/api/v1/controls").body else {
+            Issue.record("no document")
+            return
+        }
+        #expect(try JSONDocument.decode(CameraControlsDocument.self, from: bytes) == document)
+        #expect(await answer(camera, .get, "/api/v1/controls", isAdministrator: false).status == 403)
+    }
+
     @Test func `a source whose media are encoded already says so`() async {
+        #expect(problem(await answer(self.camera(), .get, "/api/v1/controls"))?.code == .badRequest)
         #expect(problem(await answer(camera(), .patch, "/api/v1/video", #"{"bitrate":1}"#))?.code == .badRequest)
         #expect(problem(await answer(camera(), .get, "/api/v1/snapshot"))?.code == .badRequest)
     }

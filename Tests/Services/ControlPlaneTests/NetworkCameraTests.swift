@@ -628,6 +628,24 @@ struct NetworkCameraTests {
         #expect(await box.control.send(.post, "cameras/yard/test").problem?.code == .unreachable)
     }
 
+    @Test func `a camera's process is asked for its controls`() async throws {
+        let box = try await box()
+        let controls = CameraControlsDocument(
+            camera: "somebody else", device: "csi:/base/x", card: "imx708",
+            controls: [
+                VideoControlDocument(
+                    name: "brightness", kind: "integer", minimum: 0, maximum: 255, step: 1, defaultValue: 128, value: 7)
+            ])
+        box.process.answers.withLock {
+            $0["GET /api/v1/controls"] = .init(status: 200, body: JSONDocument.bytes(controls))
+        }
+        let answer = try await box.control.get(CameraControlsDocument.self, "cameras/yard/controls")
+        #expect(answer.camera == "yard" && answer.controls == controls.controls)
+        #expect(await box.control.send(.get, "cameras/none/controls").problem?.code == .notFound)
+        #expect(await box.control.send(.post, "streams/yard/stop").status == 200)
+        #expect(await box.control.send(.get, "cameras/yard/controls").problem?.code == .unreachable)
+    }
+
     @Test func `a camera of this machine has no PTZ and no profiles`() async throws {
         let stage = try ControlStage()
         try stage.write(ControlStage.two)

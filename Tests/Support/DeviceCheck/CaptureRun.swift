@@ -17,6 +17,7 @@ final class CaptureRun {
     private let isRecovering: Bool
     private let isExporting: Bool
     private let isHolding: Bool
+    private let calls: any DeviceCalls
 
     private var device: CaptureDevice?
     private var identity: CaptureIdentity?
@@ -45,6 +46,7 @@ final class CaptureRun {
         isRecovering = arguments.flag("--recover")
         isExporting = arguments.flag("--dmabuf")
         isHolding = arguments.flag("--hold")
+        calls = arguments.flag("--pipeline-stage") ? PipelineStage() : MachineCalls()
         output = try arguments.option("--output").map { path in
             guard let file = fopen(path, "w") else { throw UsageError("\(path) cannot be written") }
             return file
@@ -91,7 +93,7 @@ final class CaptureRun {
     private func open() throws(CaptureError) -> CaptureDevice {
         if let device { return device }
         let known = identity.flatMap { CaptureNodes.find(identity: $0)?.device }
-        let device = try CaptureDevice(path: known ?? path)
+        let device = try CaptureDevice(path: known ?? path, calls: calls)
         for control in controls { try device.setControl(control.name, to: control.value) }
         let setup = try device.negotiate(request)
         try device.start()

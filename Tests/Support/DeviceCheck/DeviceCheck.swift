@@ -18,6 +18,7 @@ struct DeviceCheck {
         capture PATH WIDTHxHEIGHT [OPTION…]        --rate N --format FOURCC --count N --control NAME=VALUE --output FILE
                                                    --limit SECONDS --pause MILLISECONDS --recover --errors N --dmabuf --hold
                                                    --behind FILE: frames count from when it is there
+                                                   --pipeline-stage: take a stage of a pipeline for a camera
         encode ENCODER WIDTHxHEIGHT COUNT [OPTION…] --coded FILE --raw FILE --stride N --rate N --gop SECONDS --buffers N
                                                    --deadline SECONDS --change N:BITS --key-at N
         encoder-probe --encoder NAME --size WIDTHxHEIGHT --rate N

@@ -33,6 +33,14 @@ struct DocumentSample: Sendable {
             Self(CameraListDocument(cameras: [camera])),
             Self(cameraRequest),
             Self(VideoChange(bitrate: 1_000_000, frameRate: 15, gopSeconds: 2.5, width: 1280, height: 720)),
+            Self(
+                CameraControlsDocument(
+                    camera: "front", device: "csi:/base/soc/i2c0mux/i2c@1/imx708@1a", card: "imx708",
+                    controls: [
+                        VideoControlDocument(
+                            name: "af_mode", kind: "menu", minimum: 0, maximum: 2, step: 1, defaultValue: 0, value: 2,
+                            menu: ["0": "Manual", "1": "Auto", "2": "Continuous"])
+                    ])),
             Self(CameraOrderRequest(ids: ["front", "yard"])),
             Self(CameraRenameRequest(id: "yard", stream: "yard", password: "…"), isShown: false), Self(stream),
             Self(StreamListDocument(streams: [stream])), Self(cameraStatus), Self(key),

@@ -91,6 +91,19 @@ extension ControlRoutes {
                         body: .bytes(try await core.processes.snapshot(of: id, user: user), type: "image/jpeg"))
                 }
             },
+            APIRoute(
+                .get, "\(path)/controls", "What can be set at a camera of this machine that runs, and to what it is",
+                response: "CameraControlsDocument", isForAdministrators: true
+            ) { request in
+                let id = request.parameter("id")
+                return try await forwarded {
+                    _ = try await coded { try await core.requireCamera(id) }
+                    let user = try await coded { try await core.user(of: id) }
+                    var document = try await core.processes.controls(of: id, user: user)
+                    document.camera = id
+                    return .document(document)
+                }
+            },
             APIRoute(.delete, "\(path)/password", "Forgets the password of a camera's login") { request in
                 try await coded { try await core.removePassword(of: request.parameter("id")) }
                 return .noContent

@@ -79,6 +79,11 @@ final class CameraProcesses: Sendable {
         return frame
     }
 
+    /// - Parameter user: of the camera's unit.
+    func controls(of id: String, user: UInt32) async throws(ControlClientError) -> CameraControlsDocument {
+        try await client(id, user, reads: deadlines.device).get(CameraControlsDocument.self, APIPath.controls())
+    }
+
     // MARK: Network cameras
 
     /// Everything from the first packet to the first key frame, with the password that the process has.
