@@ -49,8 +49,9 @@ def first_frame(box, checks):
 
 # Of a day, at most. The promise is 20; what five minutes say of a day has a wide margin.
 MEGABYTES = 60
-# Seconds: when what follows a start has ended; how long is looked.
-QUIET, LOOK = 660, 300
+# Seconds: when what follows a start has ended; how long is looked. The last of it comes after fifteen minutes, when health says that no time server
+# was heard: there is none in this machine's network.
+QUIET, LOOK = 960, 300
 # Who wrote how much (/proc/PID/io), the journal's own thread too; then which files are newer.
 SCRIPT = f"""
 by() {{ sudo sh -c 'cd /proc; for p in [0-9]*; do w=$(sed -n "s/^write_bytes: //p" $p/io 2>/dev/null); [ "${{w:-0}}" = 0 ] || echo "$p $(tr "\\0" " " <$p/cmdline | cut -d " " -f 2) $(cat $p/comm) $w"; done' | sort; }}
@@ -67,6 +68,8 @@ sudo sync; after=$(written); by >/tmp/by2
 echo "$((after - before))"
 awk 'NR == FNR {{ had[$1] = $NF; next }} $NF != had[$1] {{ print $2, $(NF - 1), $NF - had[$1] }}' /tmp/by /tmp/by2
 sudo find /data -xdev -type f -newer /tmp/looked -printf '%P\\n'
+# What was news to them: each costs a commit of two databases.
+sudo journalctl -b --since "-{LOOK + 20}s" -u watchbox-control -u watchbox-health -o cat --no-pager | tail -n 20 | cut -c 1-200
 """
 
 
