@@ -29,18 +29,18 @@ let folders = [
     ("C", "CALSA CAVCodec CCurl COpenSSL CProgram CSQLite CSandbox CSystemd CV4L2 CXML2 CZlib"),
     (
         "Protocols",
-        "AMF0 ErrorCatalog FLV HTTPVideo KeyAccess Media NanoTDF ONVIF PrometheusText RTMP RTP RTSP Redaction TOML Wire"
+        "AMF0 ErrorCatalog FLV HTTPVideo KeyAccess Media NanoTDF ONVIF PrometheusText RTMP RTP RTSP Redaction TDF TOML Wire"
     ),
     (
         "System",
-        "Compression CredentialStore Cryptography Database HTTPClient NanoTDFCryptography Platform Systemd XMLReader"
+        "Compression CredentialStore Cryptography Database HTTPClient NanoTDFCryptography Platform Systemd TDFCryptography XMLReader"
     ),
     ("Model", "BoxConfiguration BoxMemory BoxReadings CameraModel ControlAPI Settings"),
     ("Network", "APIServer ConnectionAcceptance ControlClient Discovery KeyAccessClient ONVIFClient RTMPTransport"),
     ("Media", "AudioCapture DeviceSource MediaFile RTSPIngest VideoCapture VideoCodec"),
     (
         "Services",
-        "CameraPipeline CameraUnit ControlPlane Doctor HealthMonitor Hooks KeyAccessServer Player Relay RelayProbe SystemUpdate"
+        "Archive CameraPipeline CameraUnit ControlPlane Doctor HealthMonitor Hooks KeyAccessServer Player Relay RelayProbe SystemUpdate"
     ),
     ("Programs", "BoxCommands BoxView Console watchboxctl watchboxd"),
 ]
@@ -141,6 +141,7 @@ let package = Package(
         protocolCore("RTMP", ["Wire", "AMF0"]),
         protocolCore("NanoTDF", ["Wire"]),
         protocolCore("KeyAccess", ["Wire"]),
+        protocolCore("TDF", ["Wire", "NanoTDF", "KeyAccess"]),
         protocolCore("Settings", ["Wire", "KeyAccess", "ErrorCatalog"]),
         protocolCore("RTP", ["Wire", "Media"]),
         protocolCore("RTSP", ["Wire"]),
@@ -156,6 +157,7 @@ let package = Package(
         module("Platform", ["CSandbox"]),
         module("Cryptography", ["Wire", "COpenSSL"]),
         module("NanoTDFCryptography", ["COpenSSL", "Cryptography", "NanoTDF"]),
+        module("TDFCryptography", ["COpenSSL", "Cryptography", "KeyAccess", "NanoTDF", "TDF", "Wire"]),
         module("Compression", ["CZlib"]),
         module("ConnectionAcceptance", [nioCore]),
         module("HTTPClient", ["Wire", "CCurl", "Cryptography", "Platform"]),
@@ -215,6 +217,8 @@ let package = Package(
             ["Settings", "Wire", "ErrorCatalog", "Platform", "Systemd", arguments, lifecycle, logging, signals]),
 
         // 3: services
+        module(
+            "Archive", ["Compression", "KeyAccess", "NanoTDF", "Platform", "TDF", "TDFCryptography", "Wire"]),
         module(
             "CameraPipeline",
             [
@@ -286,10 +290,12 @@ let package = Package(
         module(
             "BoxCommands",
             [
-                "AudioCapture", "BoxConfiguration", "BoxReadings", "BoxView", "CameraModel", "ControlAPI",
+                "Archive", "AudioCapture", "BoxConfiguration", "BoxReadings", "BoxView", "CameraModel", "ControlAPI",
                 "ControlClient", "CredentialStore",
                 "Cryptography", "Doctor", "ErrorCatalog", "HTTPClient", "Player", "Relay", "RelayProbe", "KeyAccess",
-                "KeyAccessClient", "KeyAccessServer", "RTMP", "RTMPTransport", "Platform", "Settings", "Systemd",
+                "KeyAccessClient", "KeyAccessServer", "NanoTDF", "RTMP", "RTMPTransport", "Platform", "Settings",
+                "Systemd",
+                "TDF", "TDFCryptography",
                 "VideoCapture",
                 "VideoCodec", "SystemUpdate", "Console", "Wire", arguments,
             ]),
@@ -370,6 +376,14 @@ let package = Package(
         tests("RTMP", ["RTMP", "AMF0", "Wire"], fixtures: true),
         tests("NanoTDF", ["NanoTDF", "NanoTDFCryptography", "Cryptography", "Wire"], fixtures: true),
         tests("KeyAccess", ["KeyAccess", "Wire"], fixtures: true),
+        tests("TDF", ["TDF", "TDFCryptography", "Cryptography", "KeyAccess", "NanoTDF", "Wire"]),
+        tests(
+            "Archive",
+            [
+                "Archive", "Compression", "Cryptography", "KeyAccess", "NanoTDF", "Platform", "TDF", "TDFCryptography",
+                "Wire",
+            ]),
+        tests("Compression", ["Compression"]),
         tests("Cryptography", ["Cryptography", "NanoTDF", "Wire"], fixtures: true),
         tests(
             "HTTPClient", ["HTTPClient", "Cryptography"],
@@ -480,7 +494,8 @@ let package = Package(
             "KeyAccessServer",
             [
                 "KeyAccessServer", "KeyAccess", "KeyAccessClient", "Compression", "Cryptography", "HTTPClient",
-                "NanoTDF", "NanoTDFCryptography", "Wire", "CZlib", nioCore, nioPosix, nioSSL, lifecycle, logging,
+                "Archive", "NanoTDF", "NanoTDFCryptography", "TDF", "TDFCryptography", "Wire", "CZlib", nioCore,
+                nioPosix, nioSSL, lifecycle, logging,
             ], fixtures: true),
         tests(
             "Player",

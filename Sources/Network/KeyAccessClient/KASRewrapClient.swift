@@ -1,13 +1,13 @@
 internal import Cryptography
 internal import FoundationEssentials
 public import HTTPClient
-internal import KeyAccess
-internal import NanoTDF
+public import KeyAccess
+public import NanoTDF
 internal import Platform
 public import Settings
 internal import Wire
 
-/// Asks the configured KAS for the keys of collections (docs/ref/wire-format.md, "A rewrap").
+/// Asks the configured KAS for the keys of collections and archives (docs/ref/wire-format.md, "A rewrap").
 public struct KASRewrapClient: Sendable {
     /// Seconds that a request token is valid.
     static let tokenLifetime: Int64 = 60
@@ -33,26 +33,55 @@ public struct KASRewrapClient: Sendable {
     /// The key of the collection that this header announces, and what the KAS knows of it. The header's own locator is not
     /// looked at.
     public func rewrap(header: [UInt8]) async throws(KeyAccessError) -> CollectionGrant {
-        let clientKey = try Self.crypto { () throws(CryptoError) in try ECPrivateKey.generate(.p256) }
-        let body = try KASConnection.encode(
-            RewrapRequest(signedRequestToken: try requestToken(for: header, clientKey: clientKey)))
-        let response = try await connection.send(
-            .post, connection.configuration.base + "/v2/rewrap",
-            headers: [HTTPHeader(CollectionFacts.requestHeader.name, CollectionFacts.requestHeader.value)], body: body,
-            authorised: true, adaptiveTimeout: adaptiveTimeout)
-        let answer = try KASConnection.decode(RewrapResponse.self, response.body)
+        let object = KeyAccessObject(
+            type: "remote", url: connection.configuration.base, protocol: "kas", header: Base64.encode(header))
+        let (key, answer) = try await rewrap(
+            object, policy: try Self.policy(of: header), algorithm: .p256, salt: connection.configuration.sessionSalt,
+            headers: [HTTPHeader(CollectionFacts.requestHeader.name, CollectionFacts.requestHeader.value)],
+            adaptiveTimeout: adaptiveTimeout)
         return CollectionGrant(
-            key: try key(from: answer, clientKey: clientKey), facts: answer.watchbox,
-            publisher: PublisherProof(answer.watchbox, header: header))
+            key: key, facts: answer.watchbox, publisher: PublisherProof(answer.watchbox, header: header))
+    }
+
+    /// The key of an archive (docs/ref/wire-format.md, "TDF3").
+    ///
+    /// - Parameters:
+    ///   - object: an entry of `keyAccess` of its manifest. Its URL is not looked at.
+    ///   - policy: base64, as the manifest has it.
+    public func rewrap(
+        archive object: KeyAccessObject, policy: String
+    ) async throws(KeyAccessError) -> CollectionKey {
+        var object = object
+        // No KAS needs it for the key, and it may be of any length.
+        object.encryptedMetadata = nil
+        return try await rewrap(object, policy: policy, algorithm: .rsa2048, salt: .tdf).key
+    }
+
+    /// - Parameter salt: tried first.
+    private func rewrap(
+        _ object: KeyAccessObject, policy: String?, algorithm: KeyAlgorithm, salt: SessionSalt,
+        headers: [HTTPHeader] = [], adaptiveTimeout: SharedAdaptiveTimeout? = nil
+    ) async throws(KeyAccessError) -> (key: CollectionKey, answer: RewrapResponse) {
+        let clientKey = try Self.crypto { () throws(CryptoError) in try ECPrivateKey.generate(.p256) }
+        let request = RewrapPolicyRequest(
+            algorithm: algorithm.rawValue, policy: RewrapPolicy(id: "policy", body: policy),
+            keyAccessObjects: [IdentifiedKeyAccessObject(keyAccessObjectId: Self.objectID, keyAccessObject: object)])
+        let pem = try Self.crypto { () throws(CryptoError) in try clientKey.publicKey.spkiPEM() }
+        let token = try requestToken(for: RewrapRequestBody(clientPublicKey: pem, requests: [request]))
+        let response = try await connection.send(
+            .post, connection.configuration.base + "/v2/rewrap", headers: headers,
+            body: try KASConnection.encode(RewrapRequest(signedRequestToken: token)), authorised: true,
+            adaptiveTimeout: adaptiveTimeout)
+        let answer = try KASConnection.decode(RewrapResponse.self, response.body)
+        return (try key(from: answer, clientKey: clientKey, salt: salt), answer)
     }
 
     // MARK: request
 
     /// ES256 under a key that is used for this token alone: the KAS checks times and single use, authentication rests
     /// on the bearer token.
-    private func requestToken(for header: [UInt8], clientKey: ECPrivateKey) throws(KeyAccessError) -> String {
-        let body = try KASConnection.encode(
-            try requestBody(for: header, clientKey: clientKey.publicKey))
+    private func requestToken(for body: RewrapRequestBody) throws(KeyAccessError) -> String {
+        let body = try KASConnection.encode(body)
         let issued = now()
         let identifier = try Self.crypto { () throws(CryptoError) in try SecureRandom.bytes(16) }
         let claims = RewrapRequestClaims(
@@ -67,34 +96,25 @@ public struct KASRewrapClient: Sendable {
         return JSONWebToken.compact(signingInput: input, signature: signature)
     }
 
-    private func requestBody(
-        for header: [UInt8], clientKey: ECPublicKey
-    ) throws(KeyAccessError) -> RewrapRequestBody {
-        let policy: String?
+    /// Base64; nil where the header holds none. arkavo-rs demands the policy beside the header that holds it.
+    private static func policy(of header: [UInt8]) throws(KeyAccessError) -> String? {
         do throws(NanoTDFError) {
-            // arkavo-rs demands the policy beside the header that holds it.
-            policy =
-                switch try NanoTDFHeader.parse(header).policy {
-                case .plaintext(let body), .encrypted(let body): Base64.encode(body)
-                case .remote, .encryptedWithKeyAccess: nil
-                }
+            return switch try NanoTDFHeader.parse(header).policy {
+            case .plaintext(let body), .encrypted(let body): Base64.encode(body)
+            case .remote, .encryptedWithKeyAccess: nil
+            }
         } catch {
             throw .invalidHeader
         }
-        let object = KeyAccessObject(
-            type: "remote", url: connection.configuration.base, protocol: "kas", header: Base64.encode(header))
-        let request = RewrapPolicyRequest(
-            algorithm: KeyAlgorithm.p256.rawValue, policy: RewrapPolicy(id: "policy", body: policy),
-            keyAccessObjects: [IdentifiedKeyAccessObject(keyAccessObjectId: Self.objectID, keyAccessObject: object)])
-        let pem = try Self.crypto { () throws(CryptoError) in try clientKey.spkiPEM() }
-        return RewrapRequestBody(clientPublicKey: pem, requests: [request])
     }
 
     private static let objectID = "kao-0"
 
     // MARK: answer
 
-    private func key(from answer: RewrapResponse, clientKey: ECPrivateKey) throws(KeyAccessError) -> CollectionKey {
+    private func key(
+        from answer: RewrapResponse, clientKey: ECPrivateKey, salt: SessionSalt
+    ) throws(KeyAccessError) -> CollectionKey {
         // One was asked for; a KAS that forgets to repeat the identifier is understood.
         let results = answer.responses.flatMap(\.results)
         guard
@@ -110,16 +130,15 @@ public struct KASRewrapClient: Sendable {
         guard case .ec(let sessionKey)? = try? PublicKeyPEM.load(answer.sessionPublicKey) else {
             throw .invalidKey(.sessionKey)
         }
-        return try unwrap(wrapped, sessionKey: sessionKey, clientKey: clientKey)
+        return try unwrap(wrapped, sessionKey: sessionKey, clientKey: clientKey, salt: salt)
     }
 
     /// Nonce 12 ‖ AES-256-GCM(key) 32 ‖ tag 16.
     private static let wrappedByteCount = 12 + CollectionKey.byteCount + 16
 
     private func unwrap(
-        _ wrapped: [UInt8], sessionKey: ECPublicKey, clientKey: ECPrivateKey
+        _ wrapped: [UInt8], sessionKey: ECPublicKey, clientKey: ECPrivateKey, salt first: SessionSalt
     ) throws(KeyAccessError) -> CollectionKey {
-        let first = connection.configuration.sessionSalt
         for salt in [first] + SessionSalt.allCases.filter({ $0 != first }) {
             var wrappingKey = try Self.crypto { () throws(CryptoError) in
                 try clientKey.deriveKey(with: sessionKey, salt: salt.bytes)

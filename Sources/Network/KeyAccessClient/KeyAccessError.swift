@@ -28,6 +28,8 @@ public enum KeyAccessError: Error, Equatable, Sendable {
     public enum KeyFault: Equatable, Sendable {
         /// The KAS's public key is not a P-256 key in PEM.
         case publicKey
+        /// The KAS's key for archives is not an RSA key in PEM.
+        case archivePublicKey
         /// The session key of an answer is invalid.
         case sessionKey
         /// The wrapped key opens under none of the known salts: it is damaged, or not meant for this request.
@@ -119,6 +121,7 @@ extension KeyAccessError: CustomStringConvertible {
         case .garbage(.unexpectedNotModified): "\"not modified\" was not asked for"
         case .denied(let reason): reason.isEmpty ? "it gives no reason" : "it says \"\(reason)\""
         case .invalidKey(.publicKey): "its public key is not a P-256 key in PEM"
+        case .invalidKey(.archivePublicKey): "its key for archives is not an RSA key of 2048 to 4096 bits in PEM"
         case .invalidKey(.sessionKey): "its session key is not a P-256 key in PEM"
         case .invalidKey(.wrappedKey): "the wrapped key does not open with any known session salt"
         case .crypto(let call): "\(call) failed"

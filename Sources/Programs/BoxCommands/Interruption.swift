@@ -11,7 +11,6 @@ struct Interruption {
     /// From here on Ctrl-C ends the command, as before.
     func end() {
         signals.cancel()
-        signal(SIGINT, SIG_DFL)
-        signal(SIGTERM, SIG_DFL)
+        for number in signals.numbers { signal(number, SIG_DFL) }
     }
 }

@@ -83,8 +83,7 @@ enum Secret {
             tcsetattr(STDIN_FILENO, TCSAFLUSH, &before)
             StandardError.writeLine("")
             signals.cancel()
-            signal(SIGINT, SIG_DFL)
-            signal(SIGTERM, SIG_DFL)
+            for number in signals.numbers { signal(number, SIG_DFL) }
         }
         StandardError.write("\(prompt) (hidden): ")
         guard let line = readLine(strippingNewline: true), !line.isEmpty else { return nil }

@@ -3,8 +3,15 @@ public import Settings
 
 /// Which KAS, with which token; the same for boxes and viewers.
 public struct KeyAccessOptions: ParsableArguments {
-    @Option(name: .customLong("kas"), help: "Base URL of the key access server; http on this machine only.")
-    public var url: String = "http://127.0.0.1:9443/kas"
+    /// Of a KAS on this machine.
+    public static let defaultURL = "http://127.0.0.1:9443/kas"
+
+    @Option(
+        name: .customLong("kas"),
+        help: ArgumentHelp(
+            "Base URL of the key access server; http on this machine only. Default: \(Self.defaultURL)",
+            valueName: "kas"))
+    var namedURL: String?
 
     @Option(name: .customLong("kas-token-file"), help: "File that holds the access token; read again when it changes.")
     public var tokenFile: String?
@@ -25,6 +32,13 @@ public struct KeyAccessOptions: ParsableArguments {
     public var publicKeyCacheFile: String?
 
     public init() {}
+
+    public var url: String { namedURL ?? Self.defaultURL }
+
+    /// Whether any of these was given.
+    public var isNamed: Bool {
+        [namedURL, tokenFile, certificateAuthorityFile, publicKeyPin, publicKeyCacheFile].contains { $0 != nil }
+    }
 
     public var configuration: KASConfiguration {
         KASConfiguration(

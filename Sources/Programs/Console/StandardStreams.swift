@@ -16,6 +16,11 @@ public enum StandardOutput {
         writeAll(text, to: STDOUT_FILENO)
     }
 
+    /// Writes the bytes as they are, at once.
+    public static func write(_ bytes: ArraySlice<UInt8>) {
+        writeAll(bytes, to: STDOUT_FILENO)
+    }
+
     /// Takes everything off a terminal; elsewhere an empty line stands between one screen and the next.
     public static func clear() {
         writeAll(isatty(STDOUT_FILENO) == 1 ? "\u{1B}[H\u{1B}[2J" : "\n", to: STDOUT_FILENO)
@@ -55,7 +60,11 @@ let isOutputTheResult = Atomic(false)
 /// Writes all of it, whatever `write` takes at a time. A command whose output cannot be written says so and ends; a reader
 /// that went away (`| head`) ends it silently, as a shell expects.
 private func writeAll(_ text: String, to descriptor: CInt) {
-    var bytes = Array(text.utf8)[...]
+    writeAll(Array(text.utf8)[...], to: descriptor)
+}
+
+private func writeAll(_ bytes: ArraySlice<UInt8>, to descriptor: CInt) {
+    var bytes = bytes
     while !bytes.isEmpty {
         let written = bytes.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
         if written > 0 {

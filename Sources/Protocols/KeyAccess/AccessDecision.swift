@@ -135,7 +135,8 @@ public enum AccessDecision: Equatable, Sendable {
         /// The publisher registered the header for this stream.
         case registered(stream: String)
         case unregistered
-        /// A file (TDF3): it belongs to no stream, its policy alone decides.
+        /// A file (TDF3). Where its policy names a stream it is a recording of that, and nobody sees it who may not see the stream: the policy is
+        /// bound to the key.
         case archive
     }
 
@@ -151,8 +152,12 @@ public enum AccessDecision: Equatable, Sendable {
             guard !requiresRegistration else { return .deny(.headerNotRegistered) }
             guard subject.mayWithEveryStream(Scope.rewrap) else { return .deny(.streamNotGranted) }
             attributes = subject.attributes(for: nil)
+        case .archive where policy.stream != nil:
+            let stream = policy.stream ?? ""
+            guard subject.may(Scope.rewrap, stream: stream) else { return .deny(.streamNotGranted) }
+            attributes = subject.attributes(for: stream)
         case .archive:
-            // A scope that was granted for some streams opens no file.
+            // A scope that was granted for some streams opens no file that is of none.
             guard subject.scopes.contains(Scope.rewrap) || subject.mayWithEveryStream(Scope.rewrap) else {
                 return .deny(.streamNotGranted)
             }

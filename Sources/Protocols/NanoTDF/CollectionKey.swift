@@ -1,13 +1,13 @@
 internal import Glibc
 
-/// The 32-byte data encryption key (DEK) of one collection, on its way from a KAS to an opener, or inside a KAS.
+/// The 32-byte data encryption key (DEK) of one collection, or of one archive, on its way from a KAS to an opener, or inside a KAS.
 ///
 /// Its memory is zeroised when the last reference ends. It has no description, no equality and no coding, so that it
 /// can't reach a log or a file by accident. Nothing in this package seals with a key that came from outside: see
 /// ``CollectionSealer``.
 @safe
 public final class CollectionKey: Sendable {
-    /// Bytes of a DEK: AES-256 is the only cipher of NanoTDF.
+    /// Bytes of a DEK: AES-256 is the only cipher of NanoTDF, and of the archives that are read here.
     public static let byteCount = 32
 
     /// Written in the initializer only; read-only until `deinit`, hence safe to share between threads.

@@ -183,7 +183,11 @@ final class RewrapProcessor: Sendable {
             time: now, event: .rewrap, address: caller.address, subject: caller.subject.name, client: client,
             kid: unwrapped.kid, policy: unwrapped.policy?.uuid, headerSha256: unwrapped.headerSha256,
             decision: reason == nil ? "permit" : "deny", reason: reason)
-        if case .registered(let stream) = unwrapped.origin { entry.stream = stream }
+        switch unwrapped.origin {
+        case .registered(let stream): entry.stream = stream
+        case .archive: entry.stream = unwrapped.policy?.stream
+        case .unregistered: break
+        }
         let isNoted = audit.write(entry)
         guard reason == nil else { return .fail(id: identified.keyAccessObjectId, error: Self.refusal) }
         // A key whose release cannot be recorded is not released.

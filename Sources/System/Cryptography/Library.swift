@@ -8,6 +8,7 @@ enum Algorithm {
     nonisolated(unsafe) static let sha1: OpaquePointer = require(EVP_MD_fetch(nil, "SHA1", nil))
     nonisolated(unsafe) static let sha256: OpaquePointer = require(EVP_MD_fetch(nil, "SHA256", nil))
     nonisolated(unsafe) static let md5: OpaquePointer = require(EVP_MD_fetch(nil, "MD5", nil))
+    nonisolated(unsafe) static let hmac: OpaquePointer = require(EVP_MAC_fetch(nil, "HMAC", nil))
     nonisolated(unsafe) static let hkdf: OpaquePointer = require(EVP_KDF_fetch(nil, "HKDF", nil))
 
     private static func require(_ fetch: @autoclosure () -> OpaquePointer?) -> OpaquePointer {

@@ -57,6 +57,24 @@ import Testing
         #expect(decide(["f*"], false) == .deny(.streamNotGranted))
     }
 
+    @Test func `a file of a stream is for those who may see the stream`() {
+        func decide(_ file: String?, _ streams: [String], denied: [String] = []) -> AccessDecision {
+            var subject = Self.subject(streams)
+            subject.deniedStreams = denied.map(StreamPattern.init)
+            var policy = Self.policy()
+            policy.stream = file
+            return .decide(policy: policy, origin: .archive, subject: subject, requiresRegistration: true)
+        }
+        #expect(decide("door", ["door"]) == .permit && decide("door", ["d*"]) == .permit)
+        for streams in [[], ["yard"], ["doo"], ["door2"]] {
+            #expect(decide("door", streams) == .deny(.streamNotGranted), "\(streams)")
+        }
+        #expect(decide("door", ["*"], denied: ["door"]) == .deny(.streamNotGranted))
+        #expect(decide("", ["door"]) == .deny(.streamNotGranted))
+        // One that names none is anybody's whom its policy names.
+        #expect(decide(nil, []) == .permit && decide(nil, ["yard"]) == .permit)
+    }
+
     @Test func `every attribute must be granted, whatever its case`() {
         let policy = Self.policy(["https://x/attr/a/value/1", "https://x/attr/b/value/2"])
         func decide(_ granted: [String]) -> AccessDecision {

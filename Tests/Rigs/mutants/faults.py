@@ -38,6 +38,18 @@ FAULTS = [
           "self.forcedItems = FAULT ? forcedItems : min(forcedItems, ContainerItem.lastCounter)", "NanoTDFTests"),
     unguarded("reserved bits of a header are ignored", "Sources/Protocols/NanoTDF/HeaderParsing.swift", "mode & 0x78 == 0 else", "NanoTDFTests"),
     unguarded("a relay may send headers without end", "Sources/Protocols/NanoTDF/StreamOpener.swift", "headers.admits(at: now) else", "NanoTDFTests"),
+    # Archives.
+    unguarded("an archive opens under another policy", "Sources/Protocols/TDF/TDFOpener.swift",
+              "Self.holds(encryption.keyAccess[index].policyBinding, binding, crypto) else", "^(TDFTests|ArchiveTests)[.]"),
+    unguarded("segments of an archive may be missing or swapped", "Sources/Protocols/TDF/TDFOpener.swift",
+              "crypto.constantTimeEqual(signature[...], map.rootSignature[...]) else", "^(TDFTests|ArchiveTests)[.]"),
+    Fault("the counter of an archive stands still", "Sources/System/TDFCryptography/SegmentSealing.swift", "state.counter += 1",
+          "state.counter += FAULT ? 0 : 1", "^TDFTests[.]"),
+    unguarded("the two manifests of an archive may differ", "Sources/Services/Archive/ArchiveReader.swift", "json == nil || json == bytes else", "^ArchiveTests[.]"),
+    Fault("entries of an archive may overlap", "Sources/Protocols/TDF/ZIPReading.swift", "entry.size <= end - begin else",
+          "FAULT || entry.size <= end - begin else", "^ArchiveTests[.]"),
+    Fault("an archive that was given up stays on the disk", "Sources/System/Platform/UnfinishedFile.swift", "if !isFinished {",
+          "if !isFinished, !FAULT {", "^(PlatformTests|ArchiveTests)[.]"),
     # Keys.
     never("a stream that a rule denies is allowed", "Sources/Protocols/KeyAccess/AccessDecision.swift",
           "deniedStreams.contains(where: { $0.matches(stream) }) { return false }", "KeyAccessTests"),

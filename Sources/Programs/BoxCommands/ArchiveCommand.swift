@@ -1,0 +1,143 @@
+import Archive
+import ArgumentParser
+import Console
+import Glibc
+import KeyAccessClient
+import Platform
+import TDF
+
+struct ArchiveCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "archive",
+        abstract: "Films in files that nobody reads without a key of the KAS (OpenTDF): make, verify, open.",
+        discussion: """
+            A film is sealed under a key of its own, and that key is wrapped for the KAS, which gives it to whom the policy in \
+            the file allows. OpenTDF's tools open the same files.
+            """,
+        subcommands: [ArchiveCreateCommand.self, ArchiveVerifyCommand.self, ArchiveOpenCommand.self])
+}
+
+/// Shows how far the work on an archive is, when it takes longer than a person waits, and ends it at Ctrl-C with nothing left
+/// behind.
+final class ArchiveWork {
+    private let interruption = Interruption()
+    private let line = ProgressLine()
+    private let begin = ContinuousClock.now
+    private let verb: String
+    private let total: Int64
+    private var shownPercent = -1
+
+    private init(_ verb: String, total: Int64) {
+        self.verb = verb
+        self.total = total
+    }
+
+    /// - Parameters:
+    ///   - verb: what is done, such as `sealing`.
+    ///   - total: bytes of plaintext that ``progress(_:)`` counts up to.
+    ///   - what: what does not happen when it fails.
+    static func perform(
+        _ verb: String, total: Int64, or what: String, _ body: (ArchiveWork) throws(ArchiveError) -> Void
+    ) throws(CommandFailure) {
+        let work = ArchiveWork(verb, total: total)
+        defer {
+            work.line.clear()
+            work.interruption.end()
+        }
+        do throws(ArchiveError) { try body(work) } catch { throw CommandFailure(error, what: what) }
+    }
+
+    func progress(_ done: Int64) throws(ArchiveError) {
+        if interruption.isThere { throw .cancelled }
+        guard total > 0, ContinuousClock.now - begin > .seconds(1) else { return }
+        let fraction = Double(done) / Double(total)
+        let percent = Int(fraction * 100)
+        guard percent != shownPercent else { return }
+        shownPercent = percent
+        line.update("\(verb): \(percent) %", fraction: fraction)
+    }
+}
+
+extension ArchiveReader {
+    /// - Parameter what: what does not happen when it cannot be read.
+    static func reading(_ file: String, or what: String) throws(CommandFailure) -> ArchiveReader {
+        do throws(ArchiveError) { return try ArchiveReader(file) } catch { throw CommandFailure(error, what: what) }
+    }
+}
+
+/// The file that a command writes.
+enum ArchiveOutput {
+    /// Before a person waits for it in vain; whoever makes such a file meanwhile keeps theirs as well.
+    ///
+    /// - Parameters:
+    ///   - input: which is never replaced.
+    ///   - replaces: with --force.
+    static func check(_ path: String, input: String, replaces: Bool, or what: String) throws(CommandFailure) {
+        var status = stat()
+        guard stat(path, &status) == 0 else { return }
+        var source = stat()
+        if stat(input, &source) == 0, source.st_dev == status.st_dev, source.st_ino == status.st_ino {
+            throw CommandFailure(
+                what: what, why: "\(path) is what is read", hint: "name another --output", status: .usage)
+        }
+        guard status.st_mode & S_IFMT == S_IFREG else {
+            throw CommandFailure(
+                what: what, why: "\(path) is no plain file", hint: "name another --output", status: .usage)
+        }
+        guard !replaces else { return }
+        throw CommandFailure(
+            what: what, why: "\(path) is there already", hint: "name another --output, or replace it with --force",
+            status: .usage)
+    }
+}
+
+extension CommandFailure {
+    /// - Parameter what: what did not happen.
+    init(_ error: ArchiveError, what: String) {
+        switch error {
+        case .input:
+            self.init(what: what, why: "\(error)", hint: "check the file and its permissions", status: .usage)
+        case .output(let failure):
+            self.init(
+                what: what, why: "\(error)",
+                hint: failure.isThere ? "name another --output, or replace it with --force" : "name another --output",
+                status: failure.isThere ? .usage : .failed)
+        case .format(.policyBinding), .format(.rootSignature):
+            self.init(
+                what: what, why: "\(error)",
+                hint:
+                    "make sure that the key is this archive's; if so, the file was changed: look for another copy of it"
+            )
+        case .format(.crypto(.invalidPublicKey)):
+            self.init(what: what, why: "\(error)", hint: "name the public key of the KAS: --kas-key", status: .usage)
+        case .format(.policyTooLong(_, _)):
+            self.init(what: what, why: "\(error)", hint: "name fewer --attribute and --dissem", status: .usage)
+        case .format(.crypto(.libraryFailed(_))):
+            self.init(
+                what: what, why: "\(error)",
+                hint: "run it again; if it goes on, free some memory or restart the machine")
+        case .readBack:
+            self.init(
+                what: what, why: "\(error)", hint: "write to another disk: this one does not keep what it is given")
+        case .format(.segmentsExhausted(_)), .format(.segmentTooLarge(_, _)):
+            self.init(what: what, why: "\(error)", hint: "divide the film into shorter ones")
+        case .format:
+            self.init(
+                what: what, why: "\(error)",
+                hint: "look for another copy of the file: this one is damaged, or no archive")
+        case .cancelled:
+            self.init(what: what, why: "\(error)", hint: "run it again", status: .abortedByUser)
+        }
+    }
+
+    init(_ error: KeyAccessError, what: String) {
+        let status: ExitStatus =
+            switch error {
+            case .tokenUnreadable, .configuration, .signingKey: .usage
+            case .unreachable, .slow, .notAKeyService: .remoteUnreachable
+            case .denied, .status(401, _), .status(403, _): .notPermitted
+            default: .failed
+            }
+        self.init(what: what, why: "\(error.what): \(error.why)", hint: error.hint, status: status)
+    }
+}

@@ -1,0 +1,81 @@
+import Archive
+import BoxView
+import Console
+import KeyAccess
+import TDF
+import Wire
+
+/// What the commands about archives print: what the file is, and what was verified of it.
+struct ArchiveDocument: Codable, Equatable {
+    enum Verified: String, Codable {
+        /// Without a key: the file as such, and each segment against its hash.
+        case structure
+        /// With the key: policy, list of segments, and each segment. Not what the file says of itself beside that: `protectedAt`, `assetId`,
+        /// `mimeType`, `kas`, `kid`.
+        case content
+    }
+
+    var schema = "watchbox.archive/1"
+    var file: String
+    var verified: Verified
+    /// Where the film was written.
+    var output: String?
+    /// Bytes of the file.
+    var size: Int64
+    /// Bytes of what is sealed in it.
+    var clearSize: Int64
+    var segments: Int
+    var mimeType: String?
+    var assetId: String?
+    /// ISO 8601.
+    var protectedAt: String?
+    /// The KAS that its writer named.
+    var kas: String?
+    var kid: String?
+    /// False: what it says of who may open it is in a form that only its own KAS may read.
+    var hasReadablePolicy: Bool
+    var stream: String?
+    /// What a viewer must be granted.
+    var attributes: [String]
+    /// Who may open it; none: whoever has the attributes.
+    var dissem: [String]
+
+    init(_ archive: ArchiveReader, file: String, verified: Verified, output: String? = nil) {
+        let manifest = archive.manifest
+        let policy = archive.policy
+        self.file = file
+        self.verified = verified
+        self.output = output
+        size = archive.size
+        clearSize = archive.map.clearSize
+        segments = archive.map.count
+        mimeType = manifest.payload.mimeType
+        assetId = manifest.meta?.assetId
+        protectedAt = manifest.meta?.protectedAt
+        kas = manifest.encryptionInformation.keyAccess.first?.url
+        kid = manifest.encryptionInformation.keyAccess.first?.kid
+        hasReadablePolicy = policy != nil
+        stream = policy?.stream
+        attributes = policy?.body.dataAttributes.map(\.name) ?? []
+        dissem = policy?.body.dissem ?? []
+    }
+
+    /// - Parameter action: what was done with it, in the past.
+    func lines(_ action: String) -> [String] {
+        let granted = attributes + (stream.map { ["access to stream \($0)"] } ?? [])
+        let who =
+            !hasReadablePolicy
+            ? "who may open it is not in a form that is known here"
+            : "for \(dissem.isEmpty ? "every viewer of its KAS" : dissem.joined(separator: ", "))"
+                + (granted.isEmpty ? "" : " with \(granted.joined(separator: ", "))")
+        return [
+            "\(file): \(action).",
+            "    \(Quantity.bytes(Int(clearSize))) in \(Quantity.count(segments, "segment")), \(who)",
+            "    says of itself, which nobody can verify: sealed at \(protectedAt ?? "no time"), for \(kas ?? "no KAS")"
+                + (kid.map { " (key \($0))" } ?? ""),
+        ].map { Style.oneLine(ShownText.line($0, bytes: Self.lineLimit, mark: "…")) }
+    }
+
+    /// Bytes: what the file says may be long.
+    private static let lineLimit = 1000
+}

@@ -1,0 +1,92 @@
+import Archive
+import ArgumentParser
+import Console
+import Cryptography
+import Glibc
+import KeyAccess
+import KeyAccessClient
+import NanoTDF
+import Platform
+import Settings
+import TDF
+import TDFCryptography
+import Wire
+
+/// Where the key of an archive comes from.
+struct ArchiveKeyOptions: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(
+            "PEM file of the private RSA key that the archive was wrapped for, instead of asking a KAS.",
+            valueName: "file"),
+        completion: .file())
+    var key: String?
+
+    @OptionGroup var keyAccess: KeyAccessOptions
+
+    func validate() throws {
+        if key != nil, keyAccess.isNamed {
+            throw ValidationError("--key opens the archive without a KAS: leave out either it or the KAS.")
+        }
+    }
+
+    /// Whether somebody said where the key comes from.
+    var isNamed: Bool { key != nil || keyAccess.isNamed }
+
+    /// The archive with its key.
+    ///
+    /// - Parameter what: what does not happen without it.
+    func open(_ archive: ArchiveReader, what: String) async throws(CommandFailure) -> OpenedArchive {
+        let (key, index) = try await found(archive, what: what)
+        do throws(ArchiveError) { return try archive.opened(key, fromKeyAccess: index) } catch {
+            throw CommandFailure(error, what: what)
+        }
+    }
+
+    /// - Returns: the key, and the entry of `keyAccess` that it came from.
+    private func found(
+        _ archive: ArchiveReader, what: String
+    ) async throws(CommandFailure) -> (key: CollectionKey, index: Int) {
+        let objects = archive.manifest.encryptionInformation.keyAccess
+        if let file = key {
+            let own = try Self.privateKey(file, what: what)
+            for (index, object) in objects.enumerated() {
+                if let key = try? own.archiveKey(from: object) { return (key, index) }
+            }
+            throw CommandFailure(
+                what: what, why: "the archive was not wrapped for the key in \(file)",
+                hint: "name the key of the KAS that the archive names: \(archive.kas), or ask it: --kas-token-file",
+                status: .notPermitted)
+        }
+        let configuration = keyAccess.configuration
+        // Several entries are ways to one key: the one that the KAS which is asked can know.
+        let index = objects.firstIndex { $0.url == configuration.base } ?? 0
+        do throws(KeyAccessError) {
+            let key = try await KASRewrapClient(configuration: configuration)
+                .rewrap(archive: objects[index], policy: archive.manifest.encryptionInformation.policy)
+            return (key, index)
+        } catch {
+            throw CommandFailure(error, what: what)
+        }
+    }
+
+    private static func privateKey(_ file: String, what: String) throws(CommandFailure) -> RSAPrivateKey {
+        var bytes: [UInt8]
+        do throws(SmallFile.Failure) { bytes = try SmallFile.whole(file, limit: 64 << 10) } catch {
+            throw CommandFailure(
+                what: what, why: "\(file): \(error)", hint: "check the file and its permissions", status: .usage)
+        }
+        defer { bytes.withUnsafeMutableBytes { if let start = $0.baseAddress { explicit_bzero(start, $0.count) } } }
+        do throws(CryptoError) { return try RSAPrivateKey(pem: bytes) } catch {
+            throw CommandFailure(
+                what: what, why: "\(file): \(error)",
+                hint: "name a PEM file of an RSA private key of 2048 to 4096 bits without a passphrase", status: .usage)
+        }
+    }
+}
+
+extension ArchiveReader {
+    /// Which KAS its writer named, fit for a terminal; nobody vouches for it.
+    var kas: String {
+        ShownText.line(manifest.encryptionInformation.keyAccess.first?.url ?? "none", bytes: 200, mark: "…")
+    }
+}

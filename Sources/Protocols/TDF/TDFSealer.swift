@@ -1,0 +1,65 @@
+internal import KeyAccess
+public import NanoTDF
+internal import Wire
+
+/// Seals one archive, segment by segment. What becomes of the bytes is the caller's; the key is in the crypto's context
+/// alone, and ends with this.
+public struct TDFSealer: Sendable {
+    /// To be kept before the first segment is.
+    public let envelope: TDFEnvelope
+    /// Segments sealed so far.
+    public private(set) var count = 0
+
+    private let context: any TDFSealingContext
+
+    /// Draws the key of the archive.
+    public init(
+        recipient: TDFRecipient, policy: PlaintextPolicy, crypto: any TDFCrypto
+    ) throws(TDFError) {
+        let text = Base64.encode(policy.encoded())
+        guard text.utf8.count <= TDFManifest.maxPolicyLength else {
+            throw .policyTooLong(text.utf8.count, limit: TDFManifest.maxPolicyLength)
+        }
+        let sealing: TDFSealing
+        do throws(TDFCryptoError) {
+            sealing = try crypto.makeSealing(publicKeyPEM: recipient.publicKeyPEM, policy: Array(text.utf8)[...])
+        } catch {
+            throw .crypto(error)
+        }
+        // Of the hexadecimal digits, as the SDKs have it: `sdk/tdf.go` of opentdf/platform.
+        let binding = Base64.encode(Hexadecimal.encode(sealing.policyBinding).utf8)
+        var object = KeyAccessObject(
+            type: "wrapped", url: recipient.url, protocol: "kas", wrappedKey: Base64.encode(sealing.wrappedKey),
+            policyBinding: WrappedKeyBinding(algorithm: "HS256", hash: binding), kid: recipient.kid)
+        object.sid = ""
+        envelope = TDFEnvelope(policy: text, keyAccess: object)
+        context = sealing.context
+    }
+
+    /// Appends IV (12), ciphertext and tag (16) to `output`.
+    ///
+    /// - Parameter plaintext: may be empty.
+    public mutating func seal(
+        _ plaintext: ArraySlice<UInt8>, into output: inout [UInt8]
+    ) throws(TDFError) -> TDFSealedSegment {
+        guard plaintext.count <= TDFSegmentEntry.maxClearSize else {
+            throw .segmentTooLarge(count: plaintext.count, limit: TDFSegmentEntry.maxClearSize)
+        }
+        guard count < TDFManifest.maxWrittenSegments else {
+            throw .segmentsExhausted(limit: TDFManifest.maxWrittenSegments)
+        }
+        let begin = output.count
+        let signature: [UInt8]
+        do throws(TDFCryptoError) {
+            signature = try context.seal(plaintext, into: &output)
+        } catch {
+            throw .crypto(error)
+        }
+        count += 1
+        return TDFSealedSegment(
+            entry: TDFSegmentEntry(
+                clearSize: plaintext.count, encryptedSize: output.count - begin,
+                gmac: Array(output.suffix(TDFSegmentEntry.gmacByteCount))),
+            rootSignature: signature)
+    }
+}

@@ -1,0 +1,126 @@
+internal import Compression
+internal import FoundationEssentials
+public import NanoTDF
+internal import Platform
+public import TDF
+internal import TDFCryptography
+internal import Wire
+
+/// Writes one archive of profile S: what comes is sealed segment by segment, so memory holds one segment, and 28 bytes
+/// and sizes of each one before. The file has its name when it is whole; letting go before leaves nothing behind.
+public final class ArchiveWriter {
+    /// Bytes of plaintext in a segment that nobody ends before.
+    public static let segmentSize = 1 << 20
+
+    /// Bytes of plaintext sealed so far.
+    public private(set) var clearSize: Int64 = 0
+
+    private let file: UnfinishedFile
+    private var sealer: TDFSealer
+    private let mimeType: String
+    private let segmentSize: Int
+    private var pending: [UInt8] = []
+    private var sealed: [UInt8] = []
+    private var entries: [TDFSegmentEntry] = []
+    private var rootSignature: [UInt8] = []
+    private var checksum = CRC32()
+    private var isFinished = false
+
+    /// - Parameters:
+    ///   - path: of the archive. Written besides it at first.
+    ///   - segmentSize: bytes of plaintext, 1 to `TDFSegmentEntry.maxClearSize`.
+    public init(
+        _ path: String, recipient: TDFRecipient, policy: PlaintextPolicy, mimeType: String = "video/mp4",
+        segmentSize: Int = ArchiveWriter.segmentSize
+    ) throws(ArchiveError) {
+        precondition((1...TDFSegmentEntry.maxClearSize).contains(segmentSize), "the caller's fault")
+        self.mimeType = mimeType
+        self.segmentSize = segmentSize
+        // The key first: what cannot be wrapped needs no file.
+        do throws(TDFError) {
+            sealer = try TDFSealer(recipient: recipient, policy: policy, crypto: OpenSSLTDFCrypto())
+        } catch {
+            throw .format(error)
+        }
+        do throws(FileFailure) {
+            file = try UnfinishedFile(path)
+            try file.append(TDFContainer.header(payloadSize: 0, crc32: 0)[...])
+        } catch {
+            throw .output(error)
+        }
+    }
+
+    public func write(_ bytes: ArraySlice<UInt8>) throws(ArchiveError) {
+        var rest = bytes
+        while !rest.isEmpty {
+            let taken = rest.prefix(segmentSize - pending.count)
+            pending += taken
+            rest = rest.dropFirst(taken.count)
+            if pending.count == segmentSize { try endSegment() }
+        }
+    }
+
+    /// Ends a segment here, such as before a key frame: what comes next can then be opened without what was before.
+    public func endSegment() throws(ArchiveError) {
+        guard !pending.isEmpty else { return }
+        try sealPending()
+    }
+
+    /// Ends the archive, reads it again as far as that goes without the key, and gives the file its name.
+    ///
+    /// - Parameters:
+    ///   - time: when the archive was made, in seconds since 1970.
+    ///   - replaces: a file that has that name.
+    public func finish(
+        at time: Int64, replaces: Bool = false, progress: ArchiveProgress = { (_) throws(ArchiveError) in }
+    ) throws(ArchiveError) {
+        precondition(!isFinished, "finished twice: the caller's fault")
+        isFinished = true
+        // Readers take an archive without segments for a broken one.
+        if entries.isEmpty || !pending.isEmpty { try sealPending() }
+        let manifest = TDFManifest(
+            envelope: sealer.envelope, segments: entries, rootSignature: rootSignature, segmentSize: segmentSize,
+            mimeType: mimeType,
+            meta: .init(
+                assetId: RandomUUID().description.uppercased(),
+                protectedAt: Date(timeIntervalSince1970: Double(time)).formatted(.iso8601)))
+        let payloadSize = file.size - TDFContainer.payloadOffset
+        let trailer: [UInt8]
+        do throws(TDFError) {
+            let json = try ManifestJSON.encode(manifest)
+            trailer = try TDFContainer.trailer(
+                payloadSize: payloadSize, payloadCRC32: checksum.value, manifest: json,
+                manifestCRC32: CRC32(json).value)
+        } catch {
+            throw .format(error)
+        }
+        do throws(FileFailure) {
+            try file.append(trailer[...])
+            try file.overwrite(TDFContainer.header(payloadSize: payloadSize, crc32: checksum.value), at: 0)
+        } catch {
+            throw .output(error)
+        }
+        do throws(ArchiveError) {
+            try ArchiveReader(file.temporary).verifyStructure(progress: progress)
+        } catch {
+            guard case .format(let fault) = error else { throw error }
+            throw .readBack(fault)
+        }
+        do throws(FileFailure) { try file.finish(replaces: replaces) } catch { throw .output(error) }
+    }
+
+    private func sealPending() throws(ArchiveError) {
+        sealed.removeAll(keepingCapacity: true)
+        do throws(TDFError) {
+            let segment = try sealer.seal(pending[...], into: &sealed)
+            entries.append(segment.entry)
+            rootSignature = segment.rootSignature
+        } catch {
+            throw .format(error)
+        }
+        clearSize += Int64(pending.count)
+        pending.removeAll(keepingCapacity: true)
+        checksum.update(sealed[...])
+        do throws(FileFailure) { try file.append(sealed[...]) } catch { throw .output(error) }
+    }
+}
