@@ -242,7 +242,7 @@ final class CaptureRun {
 
     private func capture() throws(SourceFault) {
         guard let open else { return session.settingsChanged(at: SourceClock.now) }
-        state.controlsQuestion.answer { DeviceControls(of: open.device) }
+        if open.device.node.isCSI { try answerControls(open.device) }
         let frame: RawFrame?
         do { frame = try open.device.nextFrame(milliseconds: Self.timeout) } catch { throw .capture(error) }
         guard let frame else {
@@ -254,6 +254,21 @@ final class CaptureRun {
         applyChanges()
         guard session.isStreaming else { return }
         try take(frame, open)
+    }
+
+    /// Nanoseconds: frames wait meanwhile, and a camera may be without them for three seconds in all.
+    private static let maxControlsTime: UInt64 = 1_000_000_000
+
+    private func answerControls(_ device: CaptureDevice) throws(SourceFault) {
+        let found = state.controlsQuestion.answer { () throws(CaptureError) in
+            try DeviceControls(of: device, within: Self.maxControlsTime)
+        }
+        // What ended the list has ended the camera as well.
+        switch found {
+        case .failure(.helper(let reason))?: throw .capture(.helper(reason))
+        case .failure(.disconnected)?: throw .capture(.disconnected)
+        default: break
+        }
     }
 
     private func take(_ frame: consuming RawFrame, _ open: OpenCamera) throws(SourceFault) {

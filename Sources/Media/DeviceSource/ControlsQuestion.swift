@@ -1,43 +1,54 @@
 internal import Platform
 internal import Synchronization
+internal import VideoCapture
 
-/// Those who want to know the controls of a camera that only its own thread can ask: libcamera gives a camera to one process, and that
-/// speaks from one thread.
+/// Those who want to know the controls of a source's camera, and get one answer: cameras are slow to answer, and libcamera gives a camera to one
+/// process, which speaks from one thread.
 final class ControlsQuestion: Sendable {
-    private typealias Answer = OneAnswer<DeviceControls?>
+    typealias Found = Result<DeviceControls, CaptureError>
 
-    private let waiting = Mutex<[Answer]>([])
-    /// Each gets the same answer; more than these ask for something else.
+    enum Outcome: Sendable {
+        case found(Found)
+        /// Nobody answered in time.
+        case late
+        /// So many ask already that one more is not told.
+        case tooMany
+    }
+
+    private let waiting = Mutex<[OneAnswer<Outcome>]>([])
     private static let maxWaiting = 16
 
-    /// Nil: nobody answered within `limit`, or too many ask.
-    func ask(within limit: Duration) async -> DeviceControls? {
-        let answer = Answer()
-        let isTaken = waiting.withLock { waiting in
-            guard waiting.count < Self.maxWaiting else { return false }
-            waiting.append(answer)
-            return true
+    /// - Parameter begin: called for the first of them, when nobody is asking.
+    func ask(within limit: Duration, begin: () -> Void = {}) async -> Outcome {
+        let answer = OneAnswer<Outcome>()
+        let count = waiting.withLock { waiting in
+            if waiting.count < Self.maxWaiting { waiting.append(answer) } else { return Int.max }
+            return waiting.count
         }
-        guard isTaken else { return nil }
+        guard count != Int.max else { return .tooMany }
         let timeout = Task {
             try? await Task.sleep(for: limit)
-            answer.give(nil)
+            answer.give(.late)
         }
         defer {
             timeout.cancel()
             waiting.withLock { $0.removeAll { $0 === answer } }
         }
-        return await answer.value(begin: {}, onCancel: { answer.give(nil) })
+        return await answer.value(begin: { if count == 1 { begin() } }, onCancel: { answer.give(.late) })
     }
 
-    /// On the camera's thread.
-    func answer(_ controls: () -> DeviceControls) {
+    /// Lists them when somebody waits for that.
+    ///
+    /// - Returns: what was found; nil: nobody waits.
+    @discardableResult
+    func answer(_ list: () throws(CaptureError) -> DeviceControls) -> Found? {
+        guard waiting.withLock({ $0.contains { !$0.isGiven } }) else { return nil }
+        let found = Found(catching: list)
         let asking = waiting.withLock { waiting in
             defer { waiting = [] }
             return waiting
         }
-        guard !asking.isEmpty else { return }
-        let controls = controls()
-        for answer in asking { answer.give(controls) }
+        for answer in asking { answer.give(.found(found)) }
+        return found
     }
 }

@@ -1,6 +1,6 @@
 public import VideoCapture
 
-/// What can be set at the camera of a source, as it is at this moment.
+/// What can be set at the camera of a source, with its current values.
 public struct DeviceControls: Sendable {
     /// `/dev/video0`, `csi:/base/soc/i2c0mux/i2c@1/imx708@1a`
     public var device: String
@@ -8,9 +8,10 @@ public struct DeviceControls: Sendable {
     public var card: String
     public var controls: [CaptureControl]
 
-    init(of device: CaptureDevice) {
+    /// - Parameter time: nanoseconds that it may take.
+    init(of device: CaptureDevice, within time: UInt64) throws(CaptureError) {
+        controls = try device.controls(within: time)
         self.device = device.node.device
         card = device.node.card
-        controls = device.controls()
     }
 }

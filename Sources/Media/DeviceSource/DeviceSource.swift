@@ -1,5 +1,6 @@
 public import CameraModel
 public import ErrorCatalog
+internal import Glibc
 public import Logging
 public import Media
 internal import Platform
@@ -87,35 +88,53 @@ public final class DeviceSource: LiveSource {
         }
     }
 
-    /// What can be set at its camera. Frames go on meanwhile.
+    /// What can be set at its camera, with its current values. A CSI camera is asked between two frames, for a second at most; any other one beside
+    /// its stream.
     ///
-    /// - Throws: as the camera's state says, where it is not there; or what the device answered.
-    public func controls(within limit: Duration = .seconds(4)) async throws(CodedError) -> DeviceControls {
-        let path = state.requested.withLock { $0.device.path }
-        let found: Result<DeviceControls, CaptureError>?
-        if CSICameras.isName(path) {
-            found = await state.controlsQuestion.ask(within: limit).map { .success($0) }
-        } else {
-            // A second opening: some cameras take long over each answer, and frames would wait for it.
-            found = await OwnThread.value { [calls, root, device = capture.device ?? path] in
-                Result { () throws(CaptureError) in
-                    let device = try CaptureDevice(path: device, calls: calls, root: root)
+    /// - Throws: as the camera's state says, where it gives no frames; WB-8007 when too many ask; else what the device answered.
+    public func controls(within limit: Duration = .seconds(10)) async throws(CodedError) -> DeviceControls {
+        let what = "The controls of \(camera) cannot be read"
+        let capture = capture
+        guard capture.state == .streaming, let path = capture.device else {
+            throw CodedError(
+                capture.code ?? .noFrames, what, why: capture.reason ?? "it gives no frames yet", object: camera)
+        }
+        switch await CSICameras.isName(path) ? state.controlsQuestion.ask(within: limit) : second(path, limit) {
+        case .found(.success(let controls)): return controls
+        case .found(.failure(let error)):
+            let fault = SourceFault.capture(error)
+            throw CodedError(
+                fault.code, "\(what): \(error.what)", why: error.why, hint: error.hint, object: camera)
+        case .late:
+            throw CodedError(
+                self.capture.code ?? .noFrames, what, why: self.capture.reason ?? "its camera did not answer in time",
+                object: camera)
+        case .tooMany:
+            throw CodedError(.busy, "\(what): too many ask for them", hint: "Try again in a second", object: camera)
+        }
+    }
+
+    /// Asks by opening the node a second time: some cameras are slow to answer, and frames would wait for it.
+    private func second(_ path: String, _ limit: Duration) async -> ControlsQuestion.Outcome {
+        let known = capture
+        let time = UInt64(max(0, limit / .nanoseconds(1)))
+        return await state.controlsQuestion.ask(within: limit) {
+            let isStarted = OwnThread.start { [state, calls, root] in
+                state.controlsQuestion.answer { () throws(CaptureError) in
+                    let device = try CaptureDevice(path: path, calls: calls, root: root)
                     defer { device.close() }
-                    return DeviceControls(of: device)
+                    // Another one may have come to that node meanwhile.
+                    guard device.node.card == known.card, device.node.usbPort == known.usbPort else {
+                        throw .disconnected
+                    }
+                    return try DeviceControls(of: device, within: time)
                 }
             }
-        }
-        let capture = capture
-        switch found {
-        case .success(let controls)?: return controls
-        case .failure(let error)?:
-            throw CodedError(
-                capture.code ?? .noFrames, "The controls of \(camera) cannot be read: \(error.what)", why: error.why,
-                hint: error.hint, object: camera)
-        case nil:
-            throw CodedError(
-                capture.code ?? .noFrames, "The controls of \(camera) cannot be read",
-                why: capture.reason ?? "its camera gives no frames, and is asked between two of them", object: camera)
+            if !isStarted {
+                state.controlsQuestion.answer { () throws(CaptureError) in
+                    throw .refused(call: "pthread_create", errno: EAGAIN)
+                }
+            }
         }
     }
 

@@ -1,4 +1,5 @@
 internal import CV4L2
+internal import Platform
 
 /// An open camera. For one thread at a time; the frames that it gives may go to others.
 ///
@@ -73,6 +74,19 @@ public final class CaptureDevice {
     public func controls() -> [CaptureControl] {
         guard descriptor >= 0 else { return [] }
         return ControlListing(calls: calls, descriptor: descriptor).controls()
+    }
+
+    /// All of them, or none.
+    ///
+    /// - Parameter time: nanoseconds that it may take.
+    /// - Throws: `disconnected`, `helper`, `refused`; ETIMEDOUT in this when the time is over.
+    public func controls(within time: UInt64) throws(CaptureError) -> [CaptureControl] {
+        try checkOpen()
+        do throws(CallFailure) {
+            return try ControlListing(calls: calls, descriptor: descriptor).controls(until: Clocks.monotonic &+ time)
+        } catch {
+            throw .call("VIDIOC_QUERY_EXT_CTRL", error, path: path)
+        }
     }
 
     /// - Throws: `noSuchControl` with the names that are most like it, `controlRange`, `controlNotSettable`, `refused`.

@@ -1,4 +1,5 @@
 internal import CV4L2
+internal import Platform
 
 /// The controls of an open device.
 struct ControlListing {
@@ -12,15 +13,30 @@ struct ControlListing {
     /// What the driver lists; as much as it says before it refuses.
     func controls() -> [CaptureControl] {
         var list: [CaptureControl] = []
+        try? collect(&list, until: .max)
+        return list
+    }
+
+    /// The whole list.
+    ///
+    /// - Parameter deadline: CLOCK_MONOTONIC, nanoseconds.
+    /// - Throws: what ended it before its end; ETIMEDOUT at the deadline.
+    func controls(until deadline: UInt64) throws(CallFailure) -> [CaptureControl] {
+        var list: [CaptureControl] = []
+        try collect(&list, until: deadline)
+        return list
+    }
+
+    private func collect(_ list: inout [CaptureControl], until deadline: UInt64) throws(CallFailure) {
         var id: UInt32 = 0
         for _ in 0..<Self.maxCount {
-            guard let answer = query(after: id) else { break }
+            let answer = try query(after: id)
+            guard Clocks.monotonic < deadline else { throw CallFailure(errno: ETIMEDOUT) }
             // A list in ascending order is V4L2's promise; without it there would be no end.
-            guard answer.id > id else { break }
+            guard let answer, answer.id > id else { return }
             id = answer.id
-            if let control = control(answer, taken: Set(list.map(\.name))) { list.append(control) }
+            if let control = control(answer, taken: Set(list.map(\.name)), until: deadline) { list.append(control) }
         }
-        return list
     }
 
     func set(_ control: CaptureControl, to value: Int) throws(CallFailure) {
@@ -46,8 +62,8 @@ struct ControlListing {
         var flags: UInt32
     }
 
-    /// Drivers without the newer request are asked with the older one.
-    private func query(after id: UInt32) -> Answer? {
+    /// Drivers without the newer request are asked with the older one. Nil at the end of the list.
+    private func query(after id: UInt32) throws(CallFailure) -> Answer? {
         var newer = v4l2_query_ext_ctrl()
         newer.id = id | UInt32(V4L2_CTRL_FLAG_NEXT_CTRL)
         do throws(CallFailure) {
@@ -57,18 +73,25 @@ struct ControlListing {
                 minimum: Int(newer.minimum), maximum: Int(newer.maximum), step: Int(clamping: newer.step),
                 defaultValue: Int(newer.default_value), flags: newer.flags)
         } catch {
-            guard error.errno == ENOTTY else { return nil }
+            if error.errno == EINVAL { return nil }
+            guard error.errno == ENOTTY, error.reason == nil else { throw error }
         }
         var older = v4l2_queryctrl()
         older.id = id | UInt32(V4L2_CTRL_FLAG_NEXT_CTRL)
-        guard (try? calls.perform(descriptor, watchbox_VIDIOC_QUERYCTRL, &older)) != nil else { return nil }
+        do throws(CallFailure) {
+            try calls.perform(descriptor, watchbox_VIDIOC_QUERYCTRL, &older)
+        } catch {
+            // ENOTTY: a driver without controls.
+            if error.errno == EINVAL || error.errno == ENOTTY { return nil }
+            throw error
+        }
         return Answer(
             id: older.id, type: older.type, name: withUnsafeBytes(of: &older.name) { Sysfs.text($0) },
             minimum: Int(older.minimum), maximum: Int(older.maximum), step: Int(older.step),
             defaultValue: Int(older.default_value), flags: older.flags)
     }
 
-    private func control(_ answer: Answer, taken: Set<String>) -> CaptureControl? {
+    private func control(_ answer: Answer, taken: Set<String>, until deadline: UInt64) -> CaptureControl? {
         let isClass = answer.type == V4L2_CTRL_TYPE_CTRL_CLASS.rawValue
         if isClass || answer.flags & UInt32(V4L2_CTRL_FLAG_DISABLED) != 0 { return nil }
         var name = Self.name(answer.name)
@@ -84,7 +107,7 @@ struct ControlListing {
             step: max(1, answer.step), default: answer.defaultValue, value: nil,
             isReadOnly: answer.flags & UInt32(V4L2_CTRL_FLAG_READ_ONLY) != 0,
             isInactive: answer.flags & UInt32(V4L2_CTRL_FLAG_INACTIVE) != 0)
-        if kind == .menu || kind == .integerMenu { control.menu = menu(control) }
+        if kind == .menu || kind == .integerMenu { control.menu = menu(control, until: deadline) }
         if isReadable { control.value = value(control, type: answer.type) }
         return control
     }
@@ -112,12 +135,12 @@ struct ControlListing {
         }
     }
 
-    private func menu(_ control: CaptureControl) -> [Int: String] {
+    private func menu(_ control: CaptureControl, until deadline: UInt64) -> [Int: String] {
         let first = min(max(0, control.minimum), Int(Int32.max))
         let last = min(control.maximum, first + Self.maxItems - 1, Int(Int32.max))
         guard first <= last else { return [:] }
         var items: [Int: String] = [:]
-        for index in first...last {
+        for index in first...last where Clocks.monotonic < deadline {
             var answer = v4l2_querymenu()
             answer.id = control.id
             answer.index = UInt32(index)

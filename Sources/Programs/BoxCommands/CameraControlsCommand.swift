@@ -5,6 +5,7 @@ import Console
 import ControlAPI
 import ControlClient
 import Doctor
+import ErrorCatalog
 import Platform
 import VideoCapture
 
@@ -37,17 +38,16 @@ struct CameraControlsCommand: AsyncParsableCommand {
         }
     }
 
-    /// As its process sees it; of a camera that does not run, as it is seen from here.
+    /// As its process sees it; of a camera whose process does not run, as it is seen from here.
     private func document(of id: String) async throws -> CameraControlsDocument {
-        do throws(CommandFailure) {
-            return try await output.client.get(
-                CameraControlsDocument.self, APIPath.cameras(id, "controls"),
-                or: "the controls of \(id) cannot be read")
+        do throws(ControlClientError) {
+            return try await output.client.get(CameraControlsDocument.self, APIPath.cameras(id, "controls"))
         } catch {
-            guard output.box.chosen == nil,
+            let failure = CommandFailure(error, what: "the controls of \(id) cannot be read")
+            guard output.box.chosen == nil, case .problem(let problem) = error, problem.code == .unreachable,
                 let known = try? await output.client.get(CameraDocument.self, APIPath.cameras(id)),
                 let path = CameraConfiguration.Device.path(ofSource: known.source)
-            else { throw error }
+            else { throw failure }
             return try await read(path, of: id)
         }
     }

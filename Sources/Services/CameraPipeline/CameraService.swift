@@ -211,7 +211,7 @@ public final class CameraService: Service {
         return try await Snapshot.jpeg(of: keyFrame, camera: configuration.id, maxWidth: maxWidth)
     }
 
-    /// What can be set at its camera, as it is at this moment.
+    /// What can be set at its camera, with its current values.
     ///
     /// - Throws: WB-8006 when its source is no camera of this machine; else what its camera waits for.
     public func controls() async throws(CodedError) -> DeviceControls {

@@ -150,7 +150,7 @@ public final class CameraUnitService: Service {
                 return APIResponse(body: .bytes(try await self.camera.snapshot(maxWidth), type: Self.imageType))
             },
             APIRoute(
-                .get, APIPath.controls(), "What can be set at the camera itself, and to what it is.",
+                .get, APIPath.controls(), "What can be set at the camera itself, with its current values.",
                 response: "CameraControlsDocument", isForAdministrators: true
             ) { _ in .document(try await self.camera.controls()) },
             APIRoute(.get, "/metrics", "Figures for Prometheus.") { _ in

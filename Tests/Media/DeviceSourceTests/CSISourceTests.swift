@@ -76,6 +76,44 @@ import VideoCapture
         #expect(error?.what.contains("controls of yard") == true)
     }
 
+    @Test func `a camera that goes in the middle of its list is told, and no half list is given`() async throws {
+        let helpers = Helpers()
+        let stage = try stage(helpers) {
+            $0.controls = [
+                .init(id: 0x98_0900, name: "Brightness", value: 7), .init(id: 0x98_0901, name: "Contrast", value: 8),
+            ]
+        }
+        stage.start()
+        try stage.publish(2)
+        let asked = Atomic(0)
+        stage.camera.change { script in
+            script.answers[watchbox_VIDIOC_QUERY_EXT_CTRL] = { _, _ in
+                asked.add(1, ordering: .relaxed).newValue == 2 ? ENODEV : nil
+            }
+        }
+        let error = await #expect(throws: CodedError.self) { try await stage.source.controls() }
+        #expect(error?.code == .deviceMissing && error?.what.contains("controls of yard") == true)
+        // It is looked for at once, and there.
+        try stage.publish(2)
+        #expect(stage.source.capture.interruptions == 1)
+        #expect(try await stage.source.controls().controls.map(\.name) == ["brightness", "contrast"])
+        stage.stop()
+    }
+
+    @Test func `a helper that hangs while it is asked is given up, and the next one is asked`() async throws {
+        let helpers = Helpers()
+        let stage = try stage(helpers) { $0.controls = [.init(id: 0x98_0900, name: "Brightness", value: 7)] }
+        stage.start()
+        try stage.publish(2)
+        helpers.last?.change { $0.isHanging = true }
+        let error = await #expect(throws: CodedError.self) { try await stage.source.controls() }
+        #expect(error?.why?.isEmpty == false)
+        try stage.publish(2)
+        #expect(helpers.count == 2)
+        #expect(try await stage.source.controls().controls.map(\.name) == ["brightness"])
+        stage.stop()
+    }
+
     @Test func `what the helper has copied is counted`() throws {
         let helpers = Helpers()
         helpers.script.withLock { $0.copies = 1 }

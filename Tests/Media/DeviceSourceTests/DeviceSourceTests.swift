@@ -297,6 +297,16 @@ import VideoCodec
         #expect(stage.camera.value(of: 0x98_0902) == 0)
     }
 
+    @Test func `another camera's controls are not given out for this one's`() async throws {
+        let stage = try CameraStage({ $0.controls = [.init(id: 0x98_0900, name: "Brightness", value: 7)] })
+        stage.start()
+        try stage.publish(2)
+        stage.camera.change { $0.card = "Another Camera" }
+        let error = await #expect(throws: CodedError.self) { try await stage.source.controls() }
+        #expect(error?.code == .deviceMissing)
+        stage.stop()
+    }
+
     @Test func `controls are read by a second opening, and frames go on`() async throws {
         let stage = try CameraStage({ $0.controls = [.init(id: 0x98_0900, name: "Brightness", value: 7)] })
         stage.start()

@@ -13,6 +13,8 @@ final class LibcameraHelper: Sendable {
         var dialogue: LibcameraDialogue
         /// Memory of the stream's buffers, by index.
         var buffers: [Int: Int32] = [:]
+        /// Frames wait for whatever is asked.
+        var isStreaming = false
         /// Why it is of no use any more.
         var ending: String?
     }
@@ -27,6 +29,8 @@ final class LibcameraHelper: Sendable {
     /// Nanoseconds. At the first one libraries are loaded, from a cold card, and the machine's cameras looked at.
     private static let firstTimeout: UInt64 = 15_000_000_000
     private static let timeout: UInt64 = 4_000_000_000
+    /// While it streams: less than a camera may be without frames.
+    private static let streamingTimeout: UInt64 = 1_000_000_000
     /// For the end of a stream whose source is stopped.
     private static let endTimeout: UInt64 = 1_000_000_000
     /// Places of buffers in what would be the device's memory: no page belongs to two.
@@ -106,6 +110,8 @@ final class LibcameraHelper: Sendable {
         let length = LibcameraDialogue.length(of: number)
         let structure = Array(UnsafeRawBufferPointer(start: argument, count: length))
         let begin = Clocks.monotonic
+        let isHurried = state.withLock { $0.isStreaming } && !Self.isRelease(request, argument)
+        let time = isHurried ? min(time, Self.streamingTimeout) : time
         let deadline = begin &+ time
         // Not longer than its unit has to stop.
         let stoppedDeadline = Self.isRelease(request, argument) ? begin &+ Self.endTimeout : begin
@@ -129,6 +135,8 @@ final class LibcameraHelper: Sendable {
             guard let answer else { continue }
             argument.copyMemory(from: answer.structure, byteCount: length)
             if answer.error != 0 { throw CallFailure(errno: answer.error) }
+            if request == watchbox_VIDIOC_STREAMON { state.withLock { $0.isStreaming = true } }
+            if Self.isRelease(request, argument) { state.withLock { $0.isStreaming = false } }
             return
         }
     }

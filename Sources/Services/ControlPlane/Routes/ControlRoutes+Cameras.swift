@@ -92,7 +92,8 @@ extension ControlRoutes {
                 }
             },
             APIRoute(
-                .get, "\(path)/controls", "What can be set at a camera of this machine that runs, and to what it is",
+                .get, "\(path)/controls",
+                "What can be set at a camera of this machine that runs, with its current values",
                 response: "CameraControlsDocument", isForAdministrators: true
             ) { request in
                 let id = request.parameter("id")
