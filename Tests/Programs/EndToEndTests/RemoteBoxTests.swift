@@ -157,7 +157,8 @@ extension EndToEndTests {
         @Test func `every command goes to the box, or says where it has to be run`() async throws {
             // About no box: what a person sees, or a URL, a file, or this program.
             let elsewhere: Set = [
-                "play", "relay link", "explain", "completion", "manual", "config schema", "version",
+                "play", "relay link", "explain", "completion", "manual", "config schema", "version", "archive create",
+                "archive verify", "archive open",
             ]
             try await Self.with { box in
                 let tools = box.stage.file("bin")
