@@ -2,6 +2,7 @@ import CV4L2
 import CameraModel
 import DeviceSource
 import ErrorCatalog
+import Glibc
 import ScriptedDevice
 import Synchronization
 import TestSupport
@@ -20,6 +21,9 @@ import VideoCapture
 
         func calls(_ device: ScriptedDevice) -> any DeviceCalls {
             MachineCalls(connecting: {
+                // One that was given up is a process that was killed, from which the kernel takes the camera before another one can have it.
+                self.last?.end()
+                while let last = self.last, !last.hasReleased { usleep(1000) }
                 let script = self.script.withLock { $0 }
                 let (helper, socket) = ScriptedHelper.start(device) { $0 = script }
                 self.started.withLock { $0.append(helper) }
@@ -93,7 +97,8 @@ import VideoCapture
         }
         let error = await #expect(throws: CodedError.self) { try await stage.source.controls() }
         #expect(error?.code == .deviceMissing && error?.what.contains("controls of yard") == true)
-        // It is looked for at once, and there.
+        // It is looked for at once, and there. A frame before that would be lost with the stream that is over.
+        try stage.wait("the next helper") { helpers.count == 2 }
         try stage.publish(2)
         #expect(stage.source.capture.interruptions == 1)
         #expect(try await stage.source.controls().controls.map(\.name) == ["brightness", "contrast"])
@@ -108,6 +113,7 @@ import VideoCapture
         helpers.last?.change { $0.isHanging = true }
         let error = await #expect(throws: CodedError.self) { try await stage.source.controls() }
         #expect(error?.why?.isEmpty == false)
+        try stage.wait("the next helper") { helpers.count == 2 }
         try stage.publish(2)
         #expect(helpers.count == 2)
         #expect(try await stage.source.controls().controls.map(\.name) == ["brightness"])

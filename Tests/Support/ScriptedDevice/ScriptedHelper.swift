@@ -29,6 +29,7 @@ package final class ScriptedHelper: Sendable {
     private struct State {
         var script = Script()
         var hasEnded = false
+        var hasReleased = false
         var opened: Set<String> = []
         var descriptors: [Int: Int32] = [:]
         var mappings: [Int: (memory: UnsafeMutableRawPointer, length: Int)] = [:]
@@ -76,6 +77,9 @@ package final class ScriptedHelper: Sendable {
         Glibc.close(own)
     }
 
+    /// Its camera is free for the next one.
+    package var hasReleased: Bool { state.withLock { $0.hasReleased } }
+
     package func change(_ change: (inout Script) -> Void) { state.withLock { change(&$0.script) } }
     package func calls(of request: UInt) -> Int { state.withLock { $0.counts[UInt32(request)] ?? 0 } }
 
@@ -103,6 +107,7 @@ package final class ScriptedHelper: Sendable {
         var request = v4l2_requestbuffers()
         request.type = type
         try? device.ioctl(-1, watchbox_VIDIOC_REQBUFS, &request)
+        state.withLock { $0.hasReleased = true }
     }
 
     private func serve() {
