@@ -224,7 +224,7 @@ let package = Package(
             [
                 "Settings", "CameraModel", "DeviceSource", "ErrorCatalog", "Wire", "Media", "FLV", "RTMP", "NanoTDF",
                 "NanoTDFCryptography", "Cryptography", "RTMPTransport", "RTSPIngest", "KeyAccessClient", "Platform",
-                "VideoCodec", "MediaFile", nioCore, nioPosix, lifecycle, logging,
+                "VideoCapture", "VideoCodec", "MediaFile", nioCore, nioPosix, lifecycle, logging,
             ]),
         module(
             "CameraUnit",
@@ -251,8 +251,7 @@ let package = Package(
             [
                 "Wire", "BoxConfiguration", "BoxReadings", "CameraModel", "ControlAPI", "ControlClient",
                 "CredentialStore", "Cryptography", "ErrorCatalog", "HTTPClient", "KeyAccessClient", "RTMP",
-                "RTMPTransport", "Redaction", "RelayProbe", "Platform", "Settings", "Systemd", "DeviceSource",
-                "VideoCapture",
+                "RTMPTransport", "Redaction", "RelayProbe", "Platform", "Settings", "Systemd", "VideoCapture",
             ]),
         module(
             "Hooks",

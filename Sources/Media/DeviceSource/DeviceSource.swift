@@ -88,8 +88,8 @@ public final class DeviceSource: LiveSource {
         }
     }
 
-    /// What can be set at its camera, with its current values. A CSI camera is asked between two frames, for a second at most; any other one beside
-    /// its stream.
+    /// What can be set at its camera, with its current values. A CSI camera is asked between two frames, and they wait for a second at most, or two when its
+    /// helper hangs over the last answer; any other camera is asked beside its stream.
     ///
     /// - Throws: as the camera's state says, where it gives no frames; WB-8007 when too many ask; else what the device answered.
     public func controls(within limit: Duration = .seconds(10)) async throws(CodedError) -> DeviceControls {

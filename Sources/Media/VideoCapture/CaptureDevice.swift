@@ -70,17 +70,11 @@ public final class CaptureDevice {
         }
     }
 
-    /// In the driver's order; empty when it has none, or is gone.
-    public func controls() -> [CaptureControl] {
-        guard descriptor >= 0 else { return [] }
-        return ControlListing(calls: calls, descriptor: descriptor).controls()
-    }
-
-    /// All of them, or none.
+    /// What can be set, with its current values.
     ///
     /// - Parameter time: nanoseconds that it may take.
-    /// - Throws: `disconnected`, `helper`, `refused`; ETIMEDOUT in this when the time is over.
-    public func controls(within time: UInt64) throws(CaptureError) -> [CaptureControl] {
+    /// - Throws: `disconnected`, `helper`; `refused` with ETIMEDOUT when the time is over.
+    public func controls(within time: UInt64 = CaptureDevice.maxControlsTime) throws(CaptureError) -> [CaptureControl] {
         try checkOpen()
         do throws(CallFailure) {
             return try ControlListing(calls: calls, descriptor: descriptor).controls(until: Clocks.monotonic &+ time)
@@ -89,11 +83,14 @@ public final class CaptureDevice {
         }
     }
 
+    /// Nanoseconds: a camera at USB may take five seconds over one answer.
+    public static let maxControlsTime: UInt64 = 30_000_000_000
+
     /// - Throws: `noSuchControl` with the names that are most like it, `controlRange`, `controlNotSettable`, `refused`.
     public func setControl(_ name: String, to value: Int) throws(CaptureError) {
         try checkOpen()
         let listing = ControlListing(calls: calls, descriptor: descriptor)
-        let all = listing.controls()
+        let all = try controls()
         guard let control = all.first(where: { $0.name == name }) else {
             throw .noSuchControl(name: name, nearest: NearestNames.of(name, among: all.map(\.name)))
         }

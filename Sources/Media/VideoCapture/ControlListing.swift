@@ -11,32 +11,21 @@ struct ControlListing {
     let descriptor: Int32
 
     /// What the driver lists; as much as it says before it refuses.
-    func controls() -> [CaptureControl] {
-        var list: [CaptureControl] = []
-        try? collect(&list, until: .max)
-        return list
-    }
-
-    /// The whole list.
     ///
     /// - Parameter deadline: CLOCK_MONOTONIC, nanoseconds.
-    /// - Throws: what ended it before its end; ETIMEDOUT at the deadline.
+    /// - Throws: ENODEV, ENXIO, or why a helper is of no use any more: then nothing of the list is true. ETIMEDOUT at the deadline.
     func controls(until deadline: UInt64) throws(CallFailure) -> [CaptureControl] {
         var list: [CaptureControl] = []
-        try collect(&list, until: deadline)
-        return list
-    }
-
-    private func collect(_ list: inout [CaptureControl], until deadline: UInt64) throws(CallFailure) {
         var id: UInt32 = 0
         for _ in 0..<Self.maxCount {
             let answer = try query(after: id)
             guard Clocks.monotonic < deadline else { throw CallFailure(errno: ETIMEDOUT) }
             // A list in ascending order is V4L2's promise; without it there would be no end.
-            guard let answer, answer.id > id else { return }
+            guard let answer, answer.id > id else { break }
             id = answer.id
             if let control = control(answer, taken: Set(list.map(\.name)), until: deadline) { list.append(control) }
         }
+        return list
     }
 
     func set(_ control: CaptureControl, to value: Int) throws(CallFailure) {
@@ -62,7 +51,7 @@ struct ControlListing {
         var flags: UInt32
     }
 
-    /// Drivers without the newer request are asked with the older one. Nil at the end of the list.
+    /// Drivers without the newer request are asked with the older one. Nil at the end of the list, which some drivers say in their own way.
     private func query(after id: UInt32) throws(CallFailure) -> Answer? {
         var newer = v4l2_query_ext_ctrl()
         newer.id = id | UInt32(V4L2_CTRL_FLAG_NEXT_CTRL)
@@ -73,22 +62,25 @@ struct ControlListing {
                 minimum: Int(newer.minimum), maximum: Int(newer.maximum), step: Int(clamping: newer.step),
                 defaultValue: Int(newer.default_value), flags: newer.flags)
         } catch {
-            if error.errno == EINVAL { return nil }
-            guard error.errno == ENOTTY, error.reason == nil else { throw error }
+            if Self.isGone(error) { throw error }
+            guard error.errno == ENOTTY else { return nil }
         }
         var older = v4l2_queryctrl()
         older.id = id | UInt32(V4L2_CTRL_FLAG_NEXT_CTRL)
         do throws(CallFailure) {
             try calls.perform(descriptor, watchbox_VIDIOC_QUERYCTRL, &older)
         } catch {
-            // ENOTTY: a driver without controls.
-            if error.errno == EINVAL || error.errno == ENOTTY { return nil }
-            throw error
+            if Self.isGone(error) { throw error }
+            return nil
         }
         return Answer(
             id: older.id, type: older.type, name: withUnsafeBytes(of: &older.name) { Sysfs.text($0) },
             minimum: Int(older.minimum), maximum: Int(older.maximum), step: Int(older.step),
             defaultValue: Int(older.default_value), flags: older.flags)
+    }
+
+    private static func isGone(_ failure: CallFailure) -> Bool {
+        failure.reason != nil || failure.errno == ENODEV || failure.errno == ENXIO
     }
 
     private func control(_ answer: Answer, taken: Set<String>, until deadline: UInt64) -> CaptureControl? {

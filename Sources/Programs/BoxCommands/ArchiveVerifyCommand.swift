@@ -5,7 +5,8 @@ import TDF
 
 struct ArchiveVerifyCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "verify", abstract: "Whether an archive is whole; with its key, whether it is what was sealed.",
+        commandName: "verify",
+        abstract: "Whether an archive is whole; with its key, whether the film is the one that was sealed.",
         discussion: """
             Without a key it reads the file, the manifest, and each segment against its hash: that notices accidents. With --key, \
             or a KAS and its token, the film, the order of its segments and its policy are verified. What the file says of itself \

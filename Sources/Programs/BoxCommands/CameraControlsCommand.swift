@@ -70,10 +70,7 @@ struct CameraControlsCommand: AsyncParsableCommand {
         do throws(CaptureError) {
             let device = try CaptureDevice(path: path)
             defer { device.close() }
-            return .success(
-                CameraControlsDocument(
-                    camera: camera, device: device.node.device, card: device.node.card,
-                    controls: device.controls().map { VideoControlDocument($0) }))
+            return .success(CameraControlsDocument(camera: camera, try DeviceControls(of: device)))
         } catch {
             return .failure(error)
         }

@@ -2,8 +2,8 @@
 internal import Glibc
 internal import Synchronization
 
-/// Calls back on the first SIGINT, SIGTERM, or SIGHUP (a terminal that goes away) instead of ending the process, so that outputs are completed. Whoever sends
-/// another does not want to wait for that: it ends the process at once, with the shell's status for it.
+/// Calls back on the first SIGINT, SIGTERM or SIGHUP (a terminal that goes away) instead of ending the process, so that outputs are completed.
+/// Whoever sends another does not want to wait for that: it ends the process at once, with the shell's status for it.
 public final class SignalWatch: Sendable {
     private final class Record: Sendable {
         let isSignalled = Atomic(false)

@@ -1,6 +1,6 @@
 public import CameraModel
 internal import Cryptography
-public import DeviceSource
+internal import DeviceSource
 public import ErrorCatalog
 internal import Glibc
 public import Logging
@@ -10,6 +10,7 @@ internal import NanoTDF
 internal import RTMP
 public import RTMPTransport
 public import ServiceLifecycle
+public import VideoCapture
 internal import VideoCodec
 
 /// One camera, from source to relay, until it is stopped, its source ends, or a fault that only a person can put

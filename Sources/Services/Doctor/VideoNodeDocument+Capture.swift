@@ -32,7 +32,7 @@ extension VideoNodeDocument {
             let device = try CaptureDevice(path: node.device, calls: calls, root: root)
             defer { device.close() }
             formats = Format.list(try device.modes())
-            if controls { self.controls = device.controls().map { VideoControlDocument($0) } }
+            if controls { self.controls = try device.controls().map { VideoControlDocument($0) } }
         } catch {
             reason = "\(error.what). \(error.hint)"
         }

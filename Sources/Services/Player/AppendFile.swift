@@ -19,15 +19,6 @@ final class AppendFile {
         guard descriptor >= 0 else { throw Self.error(path) }
     }
 
-    /// A new file with a name of its own, for `move(to:)`.
-    init(besides path: String) throws(ViewerError) {
-        var name = Array("\(path).XXXXXX".utf8CString)
-        descriptor = mkstemp(&name)
-        self.path = String(decoding: name.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
-        guard descriptor >= 0 else { throw Self.error(path) }
-        _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
-    }
-
     deinit {
         close(descriptor)
     }
@@ -36,15 +27,6 @@ final class AppendFile {
     func write(_ bytes: [UInt8]) throws(ViewerError) {
         let code = abandonment.write(bytes, to: descriptor)
         guard code == 0 || code == EPIPE || code == ECANCELED else { throw Self.error(path, code) }
-    }
-
-    /// Takes the place of whatever has that name, whole or not at all.
-    func move(to target: String) throws(ViewerError) {
-        guard rename(path, target) == 0 else {
-            let code = errno
-            unlink(path)
-            throw Self.error(target, code)
-        }
     }
 
     private static func error(_ path: String, _ code: CInt = errno) -> ViewerError {

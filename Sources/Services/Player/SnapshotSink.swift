@@ -1,4 +1,5 @@
 public import Media
+internal import Platform
 internal import VideoCodec
 
 /// One frame as PNG: that of the latest key frame, written at the end, or the first one at once.
@@ -47,9 +48,13 @@ public final class SnapshotSink: MediaSink {
         guard let png else {
             throw .output("the frame for \(path) cannot be decoded: the key frame gives none")
         }
-        let file = try AppendFile(besides: path)
-        try file.write(png)
-        try file.move(to: path)
+        do throws(FileFailure) {
+            let file = try UnfinishedFile(path)
+            try file.append(png[...])
+            try file.finish(replaces: true)
+        } catch {
+            throw .output("\(path): \(error.reason)")
+        }
         isSatisfied = true
     }
 }

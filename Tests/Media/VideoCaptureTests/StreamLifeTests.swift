@@ -96,7 +96,7 @@ struct StreamLifeTests {
         #expect(throws: CaptureError.disconnected) { _ = try device.nextFrame(milliseconds: 0) }
         #expect(throws: CaptureError.disconnected) { try device.start() }
         #expect(throws: CaptureError.disconnected) { _ = try device.modes() }
-        #expect(device.controls().isEmpty)
+        #expect(throws: CaptureError.disconnected) { _ = try device.controls() }
     }
 
     @Test func `a frame that was handed on outlives stop, close and the device`() throws {

@@ -110,16 +110,6 @@ struct OutputTests {
         #expect(!FileManager.default.fileExists(atPath: path))
     }
 
-    @Test func `a file that takes another's place is its owner's only`() throws {
-        let path = Self.temporary("picture.png")
-        let file = try AppendFile(besides: path)
-        try file.write([1, 2, 3])
-        try file.move(to: path)
-        let attributes = try FileManager.default.attributesOfItem(atPath: path)
-        #expect(attributes[.posixPermissions] as? Int == 0o600)
-        #expect(attributes[.size] as? Int == 3)
-    }
-
     @Test func `a pipe that is not read is given up on request`() throws {
         let path = Self.temporary("pipe")
         #expect(mkfifo(path, 0o600) == 0)

@@ -83,7 +83,7 @@ enum DeviceReports {
         for text in settings {
             let setting = try Arguments.setting(text)
             try device.setControl(setting.name, to: setting.value)
-            let now = device.controls().first { $0.name == setting.name }?.value
+            let now = try device.controls().first { $0.name == setting.name }?.value
             Report.say("set", ["name": .text(setting.name), "value": now.map { .number($0) } ?? .null])
         }
     }

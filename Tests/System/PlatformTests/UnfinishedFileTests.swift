@@ -52,6 +52,10 @@ struct UnfinishedFileTests {
             }
         }
         #expect(place.content == [replaces ? 1 : 9])
+        if replaces {
+            let attributes = try FileManager.default.attributesOfItem(atPath: place.path)
+            #expect(attributes[.posixPermissions] as? Int == 0o600)
+        }
         #expect(place.files == ["film"])
     }
 

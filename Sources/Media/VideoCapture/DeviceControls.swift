@@ -1,6 +1,4 @@
-public import VideoCapture
-
-/// What can be set at the camera of a source, with its current values.
+/// What can be set at a camera, with its current values, and which one that is.
 public struct DeviceControls: Sendable {
     /// `/dev/video0`, `csi:/base/soc/i2c0mux/i2c@1/imx708@1a`
     public var device: String
@@ -9,7 +7,10 @@ public struct DeviceControls: Sendable {
     public var controls: [CaptureControl]
 
     /// - Parameter time: nanoseconds that it may take.
-    init(of device: CaptureDevice, within time: UInt64) throws(CaptureError) {
+    /// - Throws: as `CaptureDevice.controls`.
+    public init(
+        of device: CaptureDevice, within time: UInt64 = CaptureDevice.maxControlsTime
+    ) throws(CaptureError) {
         controls = try device.controls(within: time)
         self.device = device.node.device
         card = device.node.card
