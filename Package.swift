@@ -323,6 +323,10 @@ let package = Package(
         .executableTarget(
             name: "MemoryWriter", dependencies: ["BoxMemory", "ONVIF"], path: "Tests/Support/MemoryWriter",
             swiftSettings: common),
+        // Records archives; started and killed by ArchiveTests.
+        .executableTarget(
+            name: "ArchiveGrower", dependencies: ["Archive", "NanoTDF", "TDF"], path: "Tests/Support/ArchiveGrower",
+            swiftSettings: common),
         // Run in the guest of Tests/Rigs/vm, where there are cameras and an encoder.
         .executableTarget(
             name: "DeviceCheck", dependencies: ["CV4L2", "Media", "VideoCapture", "VideoCodec"],
@@ -379,8 +383,8 @@ let package = Package(
         tests(
             "Archive",
             [
-                "Archive", "Compression", "Cryptography", "KeyAccess", "NanoTDF", "Platform", "TDF", "TDFCryptography",
-                "Wire",
+                "Archive", "ArchiveGrower", "Compression", "Cryptography", "KeyAccess", "NanoTDF", "Platform", "TDF",
+                "TDFCryptography", "Wire",
             ]),
         tests("Compression", ["Compression"]),
         tests("Cryptography", ["Cryptography", "NanoTDF", "Wire"], fixtures: true),

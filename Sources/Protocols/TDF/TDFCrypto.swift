@@ -45,6 +45,9 @@ public protocol TDFSealingContext: AnyObject, Sendable {
     ///
     /// - Returns: HMAC-SHA256 over the tags of all segments so far, this one included.
     func seal(_ plaintext: ArraySlice<UInt8>, into output: inout [UInt8]) throws(TDFCryptoError) -> [UInt8]
+
+    /// The segment that was sealed last could not be kept: what is signed from here on is without it. Its IV is not used again.
+    func withdraw()
 }
 
 /// AES-256-GCM opening and HMAC-SHA256 under the key of one archive.

@@ -7,7 +7,7 @@ internal import Wire
 public struct TDFSealer: Sendable {
     /// To be kept before the first segment is.
     public let envelope: TDFEnvelope
-    /// Segments sealed so far.
+    /// Segments sealed so far, without those that were withdrawn.
     public private(set) var count = 0
 
     private let context: any TDFSealingContext
@@ -61,5 +61,11 @@ public struct TDFSealer: Sendable {
                 clearSize: plaintext.count, encryptedSize: output.count - begin,
                 gmac: Array(output.suffix(TDFSegmentEntry.gmacByteCount))),
             rootSignature: signature)
+    }
+
+    /// The segment that was sealed last could not be kept: the archive goes on as if it had never been. Once for each segment.
+    public mutating func withdraw() {
+        context.withdraw()
+        count -= 1
     }
 }

@@ -11,6 +11,10 @@ public enum ManifestJSON {
 
     /// - Parameter bytes: at most `TDFManifest.maxBytes`.
     public static func decode(_ bytes: [UInt8]) throws(TDFError) -> TDFManifest {
+        try decode(TDFManifest.self, bytes)
+    }
+
+    static func decode<Value: Decodable>(_ type: Value.Type, _ bytes: [UInt8]) throws(TDFError) -> Value {
         do throws(JSONShape.Fault) {
             try JSONShape.check(bytes, depth: depth, elements: elements)
         } catch {
@@ -23,7 +27,7 @@ public enum ManifestJSON {
             }
         }
         do {
-            return try JSONDecoder().decode(TDFManifest.self, from: Data(bytes))
+            return try JSONDecoder().decode(type, from: Data(bytes))
         } catch let error as DecodingError {
             throw .manifest(path: "", .unreadable(error.reason))
         } catch {
@@ -32,10 +36,12 @@ public enum ManifestJSON {
     }
 
     /// With sorted keys, so that the same manifest is the same bytes.
-    public static func encode(_ manifest: TDFManifest) throws(TDFError) -> [UInt8] {
+    public static func encode(_ manifest: TDFManifest) throws(TDFError) -> [UInt8] { try encode(value: manifest) }
+
+    static func encode(value: some Encodable) throws(TDFError) -> [UInt8] {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        do { return Array(try encoder.encode(manifest)) } catch {
+        do { return Array(try encoder.encode(value)) } catch {
             throw .manifest(path: "", .unreadable("it cannot be encoded"))
         }
     }

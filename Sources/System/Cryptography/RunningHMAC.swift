@@ -21,7 +21,17 @@ package struct RunningHMAC: ~Copyable {
         context = made
     }
 
+    /// - Parameter context: becomes this one's.
+    private init(owning context: OpaquePointer) {
+        self.context = context
+    }
+
     deinit { EVP_MAC_CTX_free(context) }
+
+    /// Another one, of all that came so far.
+    package func copy() throws(CryptoError) -> RunningHMAC {
+        RunningHMAC(owning: try Library.unwrap(EVP_MAC_CTX_dup(context), "EVP_MAC_CTX_dup"))
+    }
 
     package mutating func update(_ bytes: ArraySlice<UInt8>) throws(CryptoError) {
         try Library.check(bytes.withBytes { EVP_MAC_update(context, $0, $1) }, "EVP_MAC_update")

@@ -12,7 +12,19 @@ public enum DurableFile {
         _ path: String, with bytes: [UInt8], through temporary: String? = nil, mode: UInt32 = 0o600,
         isFlushed: Bool = true
     ) throws(FileFailure) {
-        try replace(path, with: bytes, through: temporary, mode: mode, isFlushed: isFlushed, steps: FileSteps())
+        let slash = path.lastIndex(of: "/")
+        let directory = slash.map { String(path[...$0]) } ?? "."
+        let name = slash.map { String(path[path.index(after: $0)...]) } ?? path
+        let temporary = temporary ?? "\(name).new"
+        let prefix = slash == nil ? "" : directory
+        // First of all: what could not be flushed in the end is not begun.
+        let parent = CInt(
+            try FileSteps()(.openDirectory, prefix + temporary) {
+                Int(open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC))
+            })
+        defer { close(parent) }
+        try replace(
+            name, in: parent, path: directory, with: bytes, through: temporary, mode: mode, isFlushed: isFlushed)
     }
 
     /// The same below a directory that is open.
@@ -23,11 +35,22 @@ public enum DurableFile {
     ///   - owner: whose it becomes; nil: it stays this process's.
     public static func replace(
         _ name: String, in directory: CInt, path: String, with bytes: [UInt8], through temporary: String,
-        owner: (user: UInt32, group: UInt32)? = nil
+        owner: (user: UInt32, group: UInt32)? = nil, mode: UInt32 = 0o600, isFlushed: Bool = true
     ) throws(FileFailure) {
-        try replace(
-            name, in: directory, path: path, with: bytes, through: temporary, owner: owner, isFlushed: true,
-            steps: FileSteps())
+        let steps = FileSteps()
+        let prefix = path.hasSuffix("/") ? path : "\(path)/"
+        // What a power cut left of an attempt before.
+        unlinkat(directory, temporary, 0)
+        try NewFile.write(
+            bytes, to: temporary, in: directory, path: prefix + temporary, owner: owner, mode: mode,
+            isFlushed: isFlushed)
+        do throws(FileFailure) {
+            try steps(.rename, prefix + name) { Int(renameat(directory, temporary, directory, name)) }
+        } catch {
+            unlinkat(directory, temporary, 0)
+            throw error
+        }
+        if isFlushed { try steps(.fsyncDirectory, path) { Int(fsync(directory)) } }
     }
 
     /// Gives a file that was written completely its name.
@@ -40,58 +63,22 @@ public enum DurableFile {
 
     /// Removes a file; there may be none.
     public static func remove(_ path: String, isFlushed: Bool = true) throws(FileFailure) {
-        guard unlink(path) == 0 else {
-            if errno == ENOENT { return }
-            throw FileFailure(call: "unlink", path: path, number: errno)
+        do throws(FileFailure) {
+            try FileSteps()(.unlink, path) { Int(unlink(path)) }
+        } catch {
+            if error.isMissing { return }
+            throw error
         }
         if isFlushed { try flushDirectory(of: path) }
     }
 
-    private static func flushDirectory(of path: String) throws(FileFailure) {
+    /// The name of a file survives a power cut from here on.
+    public static func flushDirectory(of path: String) throws(FileFailure) {
         let directory = path.lastIndex(of: "/").map { String(path[...$0]) } ?? "."
         let steps = FileSteps()
         let descriptor = CInt(
             try steps(.openDirectory, directory) { Int(open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC)) })
         defer { close(descriptor) }
         try steps(.fsyncDirectory, directory) { Int(fsync(descriptor)) }
-    }
-
-    static func replace(
-        _ path: String, with bytes: [UInt8], through temporary: String?, mode: UInt32 = 0o600, isFlushed: Bool,
-        steps: FileSteps
-    ) throws(FileFailure) {
-        let slash = path.lastIndex(of: "/")
-        let directory = slash.map { String(path[...$0]) } ?? "."
-        let name = slash.map { String(path[path.index(after: $0)...]) } ?? path
-        let temporary = temporary ?? "\(name).new"
-        let prefix = slash == nil ? "" : directory
-        // First of all: what could not be flushed in the end is not begun.
-        let parent = CInt(
-            try steps(.openDirectory, prefix + temporary) {
-                Int(open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC))
-            })
-        defer { close(parent) }
-        try replace(
-            name, in: parent, path: directory, with: bytes, through: temporary, owner: nil, mode: mode,
-            isFlushed: isFlushed, steps: steps)
-    }
-
-    static func replace(
-        _ name: String, in directory: CInt, path: String, with bytes: [UInt8], through temporary: String,
-        owner: (user: UInt32, group: UInt32)?, mode: UInt32 = 0o600, isFlushed: Bool, steps: FileSteps
-    ) throws(FileFailure) {
-        let prefix = path.hasSuffix("/") ? path : "\(path)/"
-        // What a power cut left of an attempt before.
-        unlinkat(directory, temporary, 0)
-        try NewFile.write(
-            bytes, to: temporary, in: directory, path: prefix + temporary, owner: owner, mode: mode,
-            isFlushed: isFlushed, steps: steps)
-        do throws(FileFailure) {
-            try steps(.rename, prefix + name) { Int(renameat(directory, temporary, directory, name)) }
-        } catch {
-            unlinkat(directory, temporary, 0)
-            throw error
-        }
-        if isFlushed { try steps(.fsyncDirectory, path) { Int(fsync(directory)) } }
     }
 }

@@ -16,6 +16,9 @@ public struct FileFailure: Error, Equatable, Sendable, CustomStringConvertible {
     /// A file that was to be new has a name that is taken.
     public var isThere: Bool { number == EEXIST }
 
+    /// Nothing has that name.
+    public var isMissing: Bool { number == ENOENT }
+
     /// Why, without the path.
     public var reason: String {
         isThere ? "there is a file of that name already" : SystemMessage.text(number)

@@ -8,8 +8,7 @@ public enum NewFile {
     public static func write(
         _ bytes: [UInt8], to path: String, mode: UInt32 = 0o600, isFlushed: Bool = true
     ) throws(FileFailure) {
-        try write(
-            bytes, to: path, in: AT_FDCWD, path: path, owner: nil, mode: mode, isFlushed: isFlushed, steps: FileSteps())
+        try write(bytes, to: path, in: AT_FDCWD, path: path, mode: mode, isFlushed: isFlushed)
     }
 
     /// The same below a directory that is open.
@@ -19,16 +18,9 @@ public enum NewFile {
     ///   - owner: whose it becomes; nil: it stays this process's.
     public static func write(
         _ bytes: [UInt8], to name: String, in directory: CInt, path: String,
-        owner: (user: UInt32, group: UInt32)? = nil, mode: UInt32 = 0o600
+        owner: (user: UInt32, group: UInt32)? = nil, mode: UInt32 = 0o600, isFlushed: Bool = true
     ) throws(FileFailure) {
-        try write(
-            bytes, to: name, in: directory, path: path, owner: owner, mode: mode, isFlushed: true, steps: FileSteps())
-    }
-
-    static func write(
-        _ bytes: [UInt8], to name: String, in directory: CInt, path: String,
-        owner: (user: UInt32, group: UInt32)?, mode: UInt32 = 0o600, isFlushed: Bool, steps: FileSteps
-    ) throws(FileFailure) {
+        let steps = FileSteps()
         let flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC
         let file = CInt(try steps(.open, path) { Int(openat(directory, name, flags, mode_t(mode))) })
         defer { close(file) }

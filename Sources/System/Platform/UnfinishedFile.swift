@@ -49,14 +49,14 @@ public final class UnfinishedFile {
     }
 
     public func append(_ bytes: ArraySlice<UInt8>) throws(FileFailure) {
-        try write(bytes, at: size)
+        try steps.write(bytes, to: descriptor, at: size, path)
         size += Int64(bytes.count)
     }
 
     /// Writes over what is there already, such as a header whose values are known last.
     public func overwrite(_ bytes: [UInt8], at offset: Int64) throws(FileFailure) {
         precondition(offset >= 0 && offset + Int64(bytes.count) <= size, "behind the end: the caller's fault")
-        try write(bytes[...], at: offset)
+        try steps.write(bytes[...], to: descriptor, at: offset, path)
     }
 
     /// Flushes the file and gives it its name.
@@ -88,16 +88,5 @@ public final class UnfinishedFile {
         if link(temporary, path) == 0 { return true }
         guard errno != EEXIST else { throw FileFailure(call: "link", path: path, number: EEXIST) }
         return false
-    }
-
-    private func write(_ bytes: ArraySlice<UInt8>, at offset: Int64) throws(FileFailure) {
-        var written = 0
-        while written < bytes.count {
-            written += try steps(.write, path) {
-                bytes.withUnsafeBytes {
-                    pwrite(descriptor, $0.baseAddress! + written, $0.count - written, off_t(offset) + off_t(written))
-                }
-            }
-        }
     }
 }

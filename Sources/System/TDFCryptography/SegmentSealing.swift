@@ -8,6 +8,8 @@ final class SegmentSealing: TDFSealingContext {
     private struct State: ~Copyable {
         var cipher: CipherContext
         var signature: RunningHMAC
+        /// Without the segment that was sealed last.
+        var former: RunningHMAC?
         /// Of the segment that comes next.
         var counter: UInt64 = 1
         /// After a failure, in which signature and segments may have gone apart.
@@ -33,6 +35,7 @@ final class SegmentSealing: TDFSealingContext {
                 output += iv
                 output += [UInt8](repeating: 0, count: plaintext.count + TDFSegmentEntry.gmacByteCount)
                 do throws(CryptoError) {
+                    state.former = try state.signature.copy()
                     try Self.encrypt(plaintext, &state.cipher, iv: iv, to: &output, at: begin + iv.count)
                     try state.signature.update(output.suffix(TDFSegmentEntry.gmacByteCount))
                     return try state.signature.value()
@@ -44,6 +47,16 @@ final class SegmentSealing: TDFSealingContext {
             }
         } catch {
             throw TDFCryptoError(error)
+        }
+    }
+
+    func withdraw() {
+        state.withLock { state in
+            guard let former = state.former.take() else {
+                preconditionFailure("nothing to withdraw: the caller's fault")
+            }
+            // Its IV stays used.
+            state.signature = former
         }
     }
 

@@ -94,6 +94,29 @@ struct TDFSealerTests {
         #expect(sealer.count == 0)
     }
 
+    @Test func `a segment that was withdrawn is in no signature, and its IV does not come again`() throws {
+        var sealer = try TDFSealer(
+            recipient: stage.recipient, policy: PlaintextPolicy(stream: "door"), crypto: OpenSSLTDFCrypto())
+        var payload: [UInt8] = []
+        var lost: [UInt8] = []
+        let first = try sealer.seal([1, 2], into: &payload)
+        for _ in 0..<2 {
+            _ = try sealer.seal([3], into: &lost)
+            sealer.withdraw()
+        }
+        let last = try sealer.seal([4, 5, 6], into: &payload)
+        #expect(sealer.count == 2)
+        let manifest = TDFManifest(
+            envelope: sealer.envelope, segments: [first.entry, last.entry], rootSignature: last.rootSignature,
+            segmentSize: 3, mimeType: "video/mp4", meta: .init(assetId: nil, protectedAt: nil))
+        let sealed = TDFStage.Sealed(manifest: manifest, payload: payload, signatures: [])
+        let opener = try stage.opener(sealed)
+        #expect(try opener.open(0, try sealed.bytes(of: 0)) == [1, 2])
+        #expect(try opener.open(1, try sealed.bytes(of: 1)) == [4, 5, 6])
+        let ivs = [payload[11], payload[30 + 11], lost[11], lost[29 + 11]]
+        #expect(ivs == [1, 4, 2, 3])
+    }
+
     @Test(arguments: ["", "no PEM", "-----BEGIN PUBLIC KEY-----\nAAAA\n-----END PUBLIC KEY-----"])
     func `a key that is none is refused`(pem: String) throws {
         #expect(throws: TDFError.crypto(.invalidPublicKey)) {

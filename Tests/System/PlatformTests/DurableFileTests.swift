@@ -17,18 +17,20 @@ final class DurableFileTests {
 
     deinit { try? FileManager.default.removeItem(atPath: directory) }
 
-    @Test(arguments: FileSteps.Step.allCases)
+    private static func failing<R>(_ step: FileSteps.Step, _ body: () throws -> R) rethrows -> R {
+        try FileSteps.$witness.withValue({ found, _ in found == step ? EIO : nil }, operation: body)
+    }
+
+    @Test(arguments: FileSteps.Step.allCases.filter { $0 != .truncate && $0 != .unlink })
     func `a step that fails is reported, leaves the file whole, and nothing beside it`(step: FileSteps.Step) throws {
-        let steps = FileSteps(failing: step)
         let failure = #expect(throws: FileFailure.self) {
-            guard step == .fchown else {
-                return try DurableFile.replace(path, with: new, through: nil, isFlushed: true, steps: steps)
+            try Self.failing(step) {
+                guard step == .fchown else { return try DurableFile.replace(path, with: new) }
+                let parent = open(directory, O_RDONLY | O_DIRECTORY)
+                defer { close(parent) }
+                try DurableFile.replace(
+                    "file", in: parent, path: directory, with: new, through: ".file.new", owner: (geteuid(), getegid()))
             }
-            let parent = open(directory, O_RDONLY | O_DIRECTORY)
-            defer { close(parent) }
-            try DurableFile.replace(
-                "file", in: parent, path: directory, with: new, through: ".file.new", owner: (geteuid(), getegid()),
-                isFlushed: true, steps: steps)
         }
         #expect(failure?.number == EIO && failure?.call == step.call)
         #expect(failure?.path.hasPrefix(directory) == true)
@@ -60,11 +62,19 @@ final class DurableFileTests {
         #expect(try SmallFile.read(path) == old)
         for step in [FileSteps.Step.open, .fchmod, .write, .fsync] {
             #expect(throws: FileFailure(call: step.call, path: "\(directory)/other", number: EIO)) {
-                try NewFile.write(
-                    new, to: "\(directory)/other", in: AT_FDCWD, path: "\(directory)/other", owner: nil,
-                    isFlushed: true, steps: FileSteps(failing: step))
+                try Self.failing(step) { try NewFile.write(new, to: "\(directory)/other") }
             }
             #expect(SmallFile.names(in: directory) == ["file"])
         }
+    }
+
+    @Test func `what is removed may not be there, and a failure to remove it is said`() throws {
+        try DurableFile.remove("\(directory)/none")
+        #expect(throws: FileFailure(call: "unlink", path: path, number: EIO)) {
+            try Self.failing(.unlink) { try DurableFile.remove(path) }
+        }
+        #expect(SmallFile.names(in: directory) == ["file"])
+        try DurableFile.remove(path)
+        #expect(SmallFile.names(in: directory) == [])
     }
 }
