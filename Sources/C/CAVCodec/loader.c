@@ -147,3 +147,9 @@ AVIOContext *wb_avio_alloc_writer(
     int64_t (*seek)(void *opaque, int64_t offset, int whence)) {
     return wb_libav.avio_alloc_context(buffer, size, 1, opaque, NULL, (wb_avio_write)write, seek);
 }
+
+AVIOContext *wb_avio_alloc_reader(
+    unsigned char *buffer, int size, void *opaque, int (*read)(void *opaque, uint8_t *bytes, int count),
+    int64_t (*seek)(void *opaque, int64_t offset, int whence)) {
+    return wb_libav.avio_alloc_context(buffer, size, 0, opaque, read, NULL, seek);
+}

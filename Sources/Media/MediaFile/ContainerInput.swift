@@ -2,35 +2,56 @@ internal import CAVCodec
 internal import Media
 internal import VideoCodec
 
-/// Any file that libavformat reads. Its calls block, on the thread of the source only.
+/// What libavformat reads: any container in a file, or in another source of bytes. Its calls block, on the thread of the source only.
 final class ContainerInput: MediaInput {
+    /// Of the file; what messages call it.
     private let path: String
+    private let damagedHint: String
+    /// Outlives the context.
+    private let input: InputBytes
     private var context: UnsafeMutablePointer<AVFormatContext>?
     private let packet: UnsafeMutablePointer<AVPacket>
     /// By the number of the stream.
     private var tracks: [Int32: any ContainerTrack] = [:]
     private var startEvents: [MediaEvent] = []
+    /// Whether one of them is of video.
+    private(set) var hasVideo = false
     private var isAtEnd = false
     /// Is asked by libavformat during long reads; must outlive the context.
     private let clock: SourceClock
 
     var trackCount: Int? { tracks.count }
 
-    init(_ configuration: MediaFileConfiguration, clock: SourceClock) throws(MediaSourceError) {
-        path = configuration.path
+    convenience init(_ configuration: MediaFileConfiguration, clock: SourceClock) throws(MediaSourceError) {
+        // It knows a missing file, a directory and an empty file by name.
+        try self.init(
+            try FileBytes(path: configuration.path), named: configuration.path, formats: nil,
+            transcoding: configuration.transcoding, clock: clock)
+    }
+
+    /// - Parameters:
+    ///   - name: what messages call it; of a file, also a hint at its format.
+    ///   - formats: the only ones that are read, by libavformat's names; nil: all that it knows.
+    ///   - damagedHint: what is to be done when it cannot be read.
+    init(
+        _ bytes: any ByteSource, named name: String, formats: String?,
+        transcoding: MediaFileConfiguration.Transcoding?, damagedHint: String = ContainerInput.damagedHint,
+        clock: SourceClock
+    ) throws(MediaSourceError) {
+        path = name
+        self.damagedHint = damagedHint
         self.clock = clock
-        // Our own look first: it knows a missing file, a directory and an empty file by name.
-        _ = try FileReader(path: path)
+        input = InputBytes(bytes)
         do throws(VideoCodecError) {
             try Libav.load(WB_LIBRARY_AVFORMAT)
         } catch {
             throw MediaSourceError(
-                what: "cannot open \(configuration.path)", why: "\(error)", hint: "Then start again.")
+                what: "cannot open \(name)", why: "\(error)", hint: "Then start again.")
         }
         guard let packet = wb_av_packet_alloc() else { throw Self.outOfMemory(path) }
         self.packet = packet
-        try open()
-        try selectTracks(configuration)
+        try open(formats)
+        try selectTracks(transcoding)
     }
 
     deinit {
@@ -47,13 +68,14 @@ final class ContainerInput: MediaInput {
         guard !isAtEnd else { return nil }
         Libav.takeLog()
         let code = wb_av_read_frame(context, packet)
+        try checkInput()
         if code == wb_averror_eof() || code == wb_averror_exit() {
             isAtEnd = true
             return try finishTracks()
         }
         guard code >= 0 else {
             throw MediaSourceError(
-                what: "cannot read \(path)", why: Libav.message(for: code), hint: Self.damagedHint)
+                what: "cannot read \(path)", why: Libav.message(for: code), hint: damagedHint)
         }
         defer { wb_av_packet_unref(packet) }
         guard let track = tracks[packet.pointee.stream_index] else { return [] }
@@ -61,7 +83,7 @@ final class ContainerInput: MediaInput {
             // A stream that was received loses packets, and goes on; the damaged frame is not handed to a decoder.
             if isTransportStream { return [] }
             throw MediaSourceError(
-                what: "cannot read \(path)", why: "the file ends within a frame", hint: Self.damagedHint)
+                what: "cannot read \(path)", why: "the file ends within a frame", hint: damagedHint)
         }
         do throws(TrackFailure) {
             return try track.take(packet)
@@ -91,9 +113,15 @@ final class ContainerInput: MediaInput {
         return events
     }
 
-    private func open() throws(MediaSourceError) {
+    /// What could not be read is the reason, whatever libavformat makes of it: it takes some failures for the end.
+    private func checkInput() throws(MediaSourceError) {
+        if let failure = input.failure { throw failure }
+    }
+
+    private func open(_ formats: String?) throws(MediaSourceError) {
         context = wb_avformat_alloc_context()
-        guard let context else { throw Self.outOfMemory(path) }
+        guard let context, let reader = input.openContext() else { throw Self.outOfMemory(path) }
+        context.pointee.pb = reader
         context.pointee.interrupt_callback = AVIOInterruptCB(
             callback: { opaque in
                 guard let opaque else { return 0 }
@@ -101,19 +129,21 @@ final class ContainerInput: MediaInput {
             }, opaque: Unmanaged.passUnretained(clock).toOpaque())
         var options: OpaquePointer?
         defer { wb_av_dict_free(&options) }
-        // A playlist or a manifest must not make us fetch from elsewhere.
-        _ = wb_av_dict_set(&options, "protocol_whitelist", "file", 0)
+        // A playlist or a manifest must not make us read from elsewhere: no protocol has this name.
+        _ = wb_av_dict_set(&options, "protocol_whitelist", "none", 0)
+        if let formats { _ = wb_av_dict_set(&options, "format_whitelist", formats, 0) }
         Libav.takeLog()
-        // "file:", so that no name is taken for another protocol. Frees the context when it fails.
+        // The name hints at the format, and nothing is opened by it. Frees the context when it fails.
         var code = wb_avformat_open_input(&self.context, "file:" + path, nil, &options)
         if code >= 0 { code = wb_avformat_find_stream_info(self.context, nil) }
+        try checkInput()
         guard code >= 0 else {
             throw MediaSourceError(
-                what: "cannot open \(path)", why: Libav.message(for: code), hint: Self.damagedHint)
+                what: "cannot open \(path)", why: Libav.message(for: code), hint: damagedHint)
         }
     }
 
-    private func selectTracks(_ configuration: MediaFileConfiguration) throws(MediaSourceError) {
+    private func selectTracks(_ transcoding: MediaFileConfiguration.Transcoding?) throws(MediaSourceError) {
         guard let context, let streams = context.pointee.streams else { return }
         let all = (0..<Int(context.pointee.nb_streams)).compactMap { streams[$0] }
         let video = Self.best(AVMEDIA_TYPE_VIDEO, of: all)
@@ -125,20 +155,23 @@ final class ContainerInput: MediaInput {
         }
         for stream in all where stream != video && stream != audio { stream.pointee.discard = AVDISCARD_ALL }
         do throws(TrackFailure) {
-            if let video { try addVideo(video, configuration) }
-            if let audio { try addAudio(audio, configuration) }
+            if let video {
+                hasVideo = true
+                try addVideo(video, transcoding)
+            }
+            if let audio { try addAudio(audio, transcoding) }
         } catch {
             throw failure(error)
         }
     }
 
     private func addVideo(
-        _ stream: UnsafeMutablePointer<AVStream>, _ configuration: MediaFileConfiguration
+        _ stream: UnsafeMutablePointer<AVStream>, _ transcoding: MediaFileConfiguration.Transcoding?
     ) throws(TrackFailure) {
         if let track = PassedVideoTrack(stream) {
             tracks[stream.pointee.index] = track
             startEvents += try track.start(stream)
-        } else if let transcoding = configuration.transcoding {
+        } else if let transcoding {
             tracks[stream.pointee.index] = try TranscodedVideoTrack(stream, transcoding)
         } else {
             throw .unsupported(codec: UnsafePointer(stream.pointee.codecpar).codecName, kind: "video")
@@ -146,12 +179,12 @@ final class ContainerInput: MediaInput {
     }
 
     private func addAudio(
-        _ stream: UnsafeMutablePointer<AVStream>, _ configuration: MediaFileConfiguration
+        _ stream: UnsafeMutablePointer<AVStream>, _ transcoding: MediaFileConfiguration.Transcoding?
     ) throws(TrackFailure) {
         if let track = PassedAudioTrack(stream) {
             tracks[stream.pointee.index] = track
             startEvents += try track.start(stream)
-        } else if let transcoding = configuration.transcoding {
+        } else if let transcoding {
             tracks[stream.pointee.index] = try TranscodedAudioTrack(stream, transcoding)
         } else {
             throw .unsupported(codec: UnsafePointer(stream.pointee.codecpar).codecName, kind: "audio")
@@ -172,7 +205,7 @@ final class ContainerInput: MediaInput {
     private func failure(_ failure: TrackFailure) -> MediaSourceError {
         switch failure {
         case .damaged(let error):
-            MediaSourceError(what: "cannot read \(path)", why: "\(error)", hint: Self.damagedHint)
+            MediaSourceError(what: "cannot read \(path)", why: "\(error)", hint: damagedHint)
         case .coding(let error):
             MediaSourceError(
                 what: "cannot transcode \(path)", why: "\(error)",
@@ -191,6 +224,6 @@ final class ContainerInput: MediaInput {
         MediaSourceError(what: "cannot open \(path)", why: "out of memory", hint: "Free some memory.")
     }
 
-    private static let damagedHint =
+    static let damagedHint =
         "Check that it plays (ffprobe FILE); a recording that was cut off must be repaired first."
 }

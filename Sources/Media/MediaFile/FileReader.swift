@@ -2,14 +2,17 @@ internal import Glibc
 internal import Media
 internal import Platform
 
-/// An open file that is read from front to back; closed when its owner ends.
+/// An open file that is read from front to back, or from any place; closed when its owner ends.
 struct FileReader: ~Copyable {
+    /// Bytes, when it was opened.
+    let size: Int64
+
     private let descriptor: CInt
     private let path: String
 
     /// Opens a regular file, and reports why it cannot.
     init(path: String) throws(MediaSourceError) {
-        descriptor = try Self.open(path)
+        (descriptor, size) = try Self.open(path)
         self.path = path
     }
 
@@ -17,10 +20,21 @@ struct FileReader: ~Copyable {
 
     /// Up to `count` bytes; empty at the end.
     func read(_ count: Int) throws(MediaSourceError) -> [UInt8] {
+        try bytes(count) { Glibc.read(descriptor, $0.baseAddress, $0.count) }
+    }
+
+    /// Up to `count` bytes from `offset` on; empty at the end.
+    func read(_ count: Int, at offset: Int64) throws(MediaSourceError) -> [UInt8] {
+        try bytes(count) { pread(descriptor, $0.baseAddress, $0.count, off_t(offset)) }
+    }
+
+    private func bytes(
+        _ count: Int, _ call: (UnsafeMutableBufferPointer<UInt8>) -> Int
+    ) throws(MediaSourceError) -> [UInt8] {
         while true {
             var code: CInt = 0
             let bytes = [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
-                let result = Glibc.read(descriptor, buffer.baseAddress, count)
+                let result = call(UnsafeMutableBufferPointer(rebasing: buffer[..<count]))
                 if result < 0 { code = errno }
                 filled = max(result, 0)
             }
@@ -32,7 +46,7 @@ struct FileReader: ~Copyable {
         }
     }
 
-    private static func open(_ path: String) throws(MediaSourceError) -> CInt {
+    private static func open(_ path: String) throws(MediaSourceError) -> (descriptor: CInt, size: Int64) {
         // O_NONBLOCK: a pipe without a writer would otherwise hold us here for ever.
         let descriptor = Glibc.open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else {
@@ -42,15 +56,14 @@ struct FileReader: ~Copyable {
                 hint: code == EACCES ? "Allow this user to read it." : "Check the path.")
         }
         do throws(MediaSourceError) {
-            try check(descriptor, path)
+            return (descriptor, try size(descriptor, path))
         } catch {
             close(descriptor)
             throw error
         }
-        return descriptor
     }
 
-    private static func check(_ descriptor: CInt, _ path: String) throws(MediaSourceError) {
+    private static func size(_ descriptor: CInt, _ path: String) throws(MediaSourceError) -> Int64 {
         var status = stat()
         guard fstat(descriptor, &status) == 0 else {
             throw MediaSourceError(
@@ -65,5 +78,6 @@ struct FileReader: ~Copyable {
         guard status.st_size > 0 else {
             throw MediaSourceError(what: "cannot open \(path)", why: "the file is empty", hint: hint)
         }
+        return Int64(status.st_size)
     }
 }

@@ -21,6 +21,8 @@ public final class MediaWriter {
         case file(path: String)
         /// Stays open, and its owner's.
         case descriptor(Int32)
+        /// To be taken from there (`take()`); not for `mp4`.
+        case memory
     }
 
     public struct Tracks: OptionSet, Sendable {
@@ -59,6 +61,7 @@ public final class MediaWriter {
     private var audioFormat: AudioFormat?
     private var held: [AccessUnit] = []
     private var muxer: Muxer?
+    private var rest: [UInt8] = []
     private var isFinished = false
 
     /// How long the first units wait for the format of an expected track.
@@ -104,9 +107,26 @@ public final class MediaWriter {
         if let muxer {
             if !isReaderGone { try tolerateReaderGone { () throws(MediaWriterError) in try muxer.finish() } }
             summary.bytes = muxer.bytesWritten
+            rest = muxer.take()
         }
         muxer = nil
         return summary
+    }
+
+    /// What was written to memory since the last call; also after `finish()`. Of `fragmentedMP4` it ends with a fragment, so it is
+    /// empty until one has ended.
+    public func take() -> [UInt8] {
+        if let muxer { return muxer.take() }
+        defer { rest = [] }
+        return rest
+    }
+
+    /// Ends a fragment of `fragmentedMP4` where the next key frame would be too late.
+    public func endFragment() throws(MediaWriterError) {
+        precondition(!isFinished, "written to after finish()")
+        guard let muxer, container == .fragmentedMP4, !isReaderGone else { return }
+        try tolerateReaderGone { () throws(MediaWriterError) in try muxer.endFragment() }
+        summary.bytes = muxer.bytesWritten
     }
 
     private func isReadyToBegin(_ unit: AccessUnit) -> Bool {
@@ -127,6 +147,7 @@ public final class MediaWriter {
             switch destination {
             case .file(let path): try OutputFile.create(path, abandonment)
             case .descriptor(let descriptor): OutputFile.borrowing(descriptor, abandonment)
+            case .memory: OutputFile.memory(abandonment)
             }
         let muxer = try Muxer(container, file, video: videoFormat, audio: audioFormat)
         self.muxer = muxer

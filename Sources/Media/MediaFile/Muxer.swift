@@ -130,6 +130,17 @@ final class Muxer {
         return placement
     }
 
+    /// What a muxer into memory has written since the last call.
+    func take() -> [UInt8] { file.take() }
+
+    /// Writes what is held back as a fragment.
+    func endFragment() throws(MediaWriterError) {
+        // First what waits for the other track, then what waits for a key frame.
+        try check(wb_av_interleaved_write_frame(context, nil), "av_interleaved_write_frame")
+        // With delay_moov the first one writes the index alone; a second one without frames does nothing.
+        for _ in 0..<2 { try check(wb_av_write_frame(context, nil), "av_write_frame") }
+    }
+
     /// Writes what is held back, and the trailer.
     func finish() throws(MediaWriterError) {
         guard hasHeader else { return }

@@ -3,9 +3,11 @@ internal import Glibc
 internal import Platform
 internal import Synchronization
 
-/// Where a muxer's bytes go: a descriptor behind libavformat's AVIOContext. Used by one thread at a time.
+/// Where a muxer's bytes go: a descriptor or memory, behind libavformat's AVIOContext. Used by one thread at a time.
 final class OutputFile {
+    /// −1: into memory.
     private let descriptor: CInt
+    private var collected: [UInt8] = []
     private let isOwned: Bool
     private let abandonment: WriteAbandonment
     let isSeekable: Bool
@@ -32,11 +34,22 @@ final class OutputFile {
         OutputFile(descriptor, isOwned: false, abandonment)
     }
 
+    /// Collects what is written until it is taken.
+    static func memory(_ abandonment: WriteAbandonment) -> OutputFile {
+        OutputFile(-1, isOwned: false, abandonment)
+    }
+
     private init(_ descriptor: CInt, isOwned: Bool, _ abandonment: WriteAbandonment) {
         self.descriptor = descriptor
         self.isOwned = isOwned
         self.abandonment = abandonment
-        isSeekable = lseek(descriptor, 0, SEEK_CUR) >= 0
+        isSeekable = descriptor >= 0 && lseek(descriptor, 0, SEEK_CUR) >= 0
+    }
+
+    /// What was collected since the last call.
+    func take() -> [UInt8] {
+        defer { collected = [] }
+        return collected
     }
 
     deinit {
@@ -84,6 +97,11 @@ final class OutputFile {
 
     private func write(_ bytes: UnsafeRawBufferPointer) -> CInt {
         guard failure == 0, let base = bytes.baseAddress else { return wb_averror(failure == 0 ? EINVAL : failure) }
+        if descriptor < 0 {
+            collected.append(contentsOf: bytes)
+            bytesWritten += bytes.count
+            return CInt(bytes.count)
+        }
         let code = abandonment.write(bytes, at: base, to: descriptor, blocks: !isSeekable)
         guard code == 0 else {
             failure = code

@@ -93,6 +93,7 @@
     F(AVStream *, avformat_new_stream, (AVFormatContext *context, const AVCodec *codec), (context, codec)) \
     F(int, avformat_write_header, (AVFormatContext *context, AVDictionary **options), (context, options)) \
     F(int, av_interleaved_write_frame, (AVFormatContext *context, AVPacket *packet), (context, packet)) \
+    F(int, av_write_frame, (AVFormatContext *context, AVPacket *packet), (context, packet)) \
     F(int, av_write_trailer, (AVFormatContext *context), (context)) \
     F(void, avio_context_free, (AVIOContext **context), (context)) \
     F(void, avio_flush, (AVIOContext *context), (context))

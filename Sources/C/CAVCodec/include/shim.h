@@ -61,6 +61,11 @@ AVIOContext *wb_avio_alloc_writer(
     unsigned char *buffer, int size, void *opaque, int (*write)(void *opaque, const uint8_t *bytes, int count),
     int64_t (*seek)(void *opaque, int64_t offset, int whence));
 
+/// avio_alloc_context for reading.
+AVIOContext *wb_avio_alloc_reader(
+    unsigned char *buffer, int size, void *opaque, int (*read)(void *opaque, uint8_t *bytes, int count),
+    int64_t (*seek)(void *opaque, int64_t offset, int whence));
+
 // Macros that Swift cannot read.
 
 static inline int wb_averror(int code) { return AVERROR(code); }
