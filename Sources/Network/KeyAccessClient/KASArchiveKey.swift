@@ -1,6 +1,8 @@
 internal import Cryptography
 public import HTTPClient
 internal import KeyAccess
+public import Logging
+internal import Platform
 public import Settings
 
 /// The RSA key of a KAS, for which archives are wrapped.
@@ -24,13 +26,55 @@ public struct KASArchiveKey: Equatable, Sendable {
     static func fetch(
         _ configuration: KASConfiguration, transport: any KASTransport
     ) async throws(KeyAccessError) -> KASArchiveKey {
-        let response = try await KASConnection(configuration, transport).send(
-            .get, configuration.base + "/v2/kas_public_key?algorithm=\(KeyAlgorithm.rsa2048.rawValue)",
-            authorised: false)
-        let answer = try KASConnection.decode(PublicKeyResponse.self, response.body)
-        guard case .rsa(let key)? = try? PublicKeyPEM.load(answer.publicKey), let pem = try? key.spkiPEM() else {
+        // Whoever asks once reads in the error what a log would say.
+        let silent = Logger(label: "watchbox.kas") { _ in SwiftLogNoOpLogHandler() }
+        return try await KASArchiveKeyCache(
+            configuration: configuration, file: nil, transport: transport, logger: silent
+        ).key()
+    }
+}
+
+extension KASArchiveKey {
+    init(_ known: KnownPublicKey) throws(KeyAccessError) {
+        guard case .rsa(let key)? = try? PublicKeyPEM.load(known.publicKey), let pem = try? key.spkiPEM() else {
             throw .invalidKey(.archivePublicKey)
         }
-        return KASArchiveKey(url: configuration.base, kid: answer.kid, publicKeyPEM: pem)
+        url = known.url
+        kid = known.kid
+        publicKeyPEM = pem
+    }
+}
+
+/// The same, for whoever goes on for years: fresh for an hour, and good for as long as the KAS does not answer, over a restart too.
+public struct KASArchiveKeyCache: Sendable {
+    private let cache: KnownPublicKeyCache
+
+    /// - Parameters:
+    ///   - file: keeps the last good key; nil: none does.
+    ///   - client: shared with other users of the same KAS; nil for one of its own.
+    public init(
+        configuration: KASConfiguration, file: String?, client: HTTPClient? = nil,
+        logger: Logger = Logger(label: "watchbox.kas")
+    ) {
+        self.init(
+            configuration: configuration, file: file, transport: client ?? configuration.makeHTTPClient(),
+            logger: logger)
+    }
+
+    init(
+        configuration: KASConfiguration, file: String?, transport: any KASTransport,
+        logger: Logger = Logger(label: "watchbox.kas"),
+        monotonic: @escaping @Sendable () -> UInt64 = { Clocks.boot },
+        wallClock: @escaping @Sendable () -> Int64 = { Clocks.wallSeconds }
+    ) {
+        cache = KnownPublicKeyCache(
+            KASConnection(configuration, transport), algorithm: .rsa2048, file: file, lifetimes: .ofArchives,
+            logger: logger, monotonic: monotonic, wallClock: wallClock
+        ) { (key) throws(KeyAccessError) in _ = try KASArchiveKey(key) }
+    }
+
+    /// Whom archives are wrapped for, now.
+    public func key() async throws(KeyAccessError) -> KASArchiveKey {
+        try KASArchiveKey(try await cache.key())
     }
 }

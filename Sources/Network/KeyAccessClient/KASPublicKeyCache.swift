@@ -10,24 +10,9 @@ public import Settings
 ///
 /// Fresh for 300 s, asked for with its ETag after that; when the KAS does not answer, the last good one goes on for
 /// 24 h, over a restart too (an hour less) when a cache file is configured. So a KAS outage does not stop a stream, nor its restart.
-public actor KASPublicKeyCache {
-    /// A request is given this long when a key for the case of its failure is at hand.
-    static let timeout: Duration = .seconds(3)
-
-    private let connection: KASConnection
-    private let file: PublicKeyFile?
-    private let logger: Logger
-    private let monotonic: @Sendable () -> UInt64
-    private let wallClock: @Sendable () -> Int64
-    private var state = PublicKeyState()
-    private var isFileRead = false
-    /// What the file says; nil when it has nothing that can be read, or was not written.
-    private var kept: KnownPublicKey?
-    /// The request that is under way: everybody who asks meanwhile waits for the same one.
-    private var underWay: Task<Result<KASRecipient, KeyAccessError>, Never>?
-
-    /// Why the last request failed; nil when it did not. For status.
-    public private(set) var lastFailure: KeyAccessError?
+public struct KASPublicKeyCache: Sendable {
+    private let configuration: KASConfiguration
+    private let cache: KnownPublicKeyCache
 
     /// - Parameter client: shared with other users of the same KAS; nil for one of its own.
     public init(
@@ -43,96 +28,28 @@ public actor KASPublicKeyCache {
         monotonic: @escaping @Sendable () -> UInt64 = { Clocks.boot },
         wallClock: @escaping @Sendable () -> Int64 = { Clocks.wallSeconds }
     ) {
-        connection = KASConnection(configuration, transport)
-        file = configuration.publicKeyCacheFile.map(PublicKeyFile.init(path:))
-        self.logger = logger
-        self.monotonic = monotonic
-        self.wallClock = wallClock
+        self.configuration = configuration
+        cache = KnownPublicKeyCache(
+            KASConnection(configuration, transport), algorithm: .p256, file: configuration.publicKeyCacheFile,
+            lifetimes: .ofStreams, logger: logger, monotonic: monotonic, wallClock: wallClock
+        ) { (key) throws(KeyAccessError) in _ = try Self.recipient(key, configuration) }
     }
 
     /// Whom to seal for, now.
     public func recipient() async throws(KeyAccessError) -> KASRecipient {
-        if let underWay { return try await underWay.value.get() }
-        readFileOnce()
-        switch state.decide(at: monotonic()) {
-        case .use(let key): return try recipient(key)
-        case .ask(let etag, let fallback):
-            let task = Task { await self.ask(etag: etag, fallback: fallback) }
-            underWay = task
-            defer { underWay = nil }
-            return try await task.value.get()
-        }
+        try Self.recipient(try await cache.key(), configuration)
     }
 
     /// The KAS is asked at the next use, whatever the age of the known key: it refused a header, or rolled its key.
-    public func invalidate() {
-        state.invalidate()
-    }
+    public func invalidate() async { await cache.invalidate() }
 
-    private func readFileOnce() {
-        guard !isFileRead else { return }
-        isFileRead = true
-        let configuration = connection.configuration
-        kept = file?.read()
-        guard let key = kept, key.url == configuration.base, (try? recipient(key)) != nil,
-            configuration.publicKeyPin == nil || key.publicKeyPin == configuration.publicKeyPin
-        else { return }
-        state.restored(key, wallClock: wallClock(), at: monotonic())
-    }
+    /// Why the last request failed; nil when it did not. For status.
+    public var lastFailure: KeyAccessError? { get async { await cache.lastFailure } }
 
-    private func keep(_ key: KnownPublicKey) {
-        guard let file, kept?.isOutdated(by: key) ?? true else { return }
-        let reason = file.write(key)
-        kept = reason == nil ? key : nil
-        if let reason { logger.warning("the KAS's public key is not kept over a restart: \(reason)") }
-    }
-
-    private func ask(etag: String?, fallback: KnownPublicKey?) async -> Result<KASRecipient, KeyAccessError> {
-        do throws(KeyAccessError) {
-            let key = try await fetch(etag: etag, fallback: fallback)
-            let recipient = try recipient(key)
-            state.fetched(key, at: monotonic())
-            lastFailure = nil
-            keep(key)
-            return .success(recipient)
-        } catch {
-            state.failed(at: monotonic())
-            if lastFailure != error { logger.warning("\(error)") }
-            lastFailure = error
-            guard let fallback else { return .failure(error) }
-            return Result { () throws(KeyAccessError) in try recipient(fallback) }
-        }
-    }
-
-    private func fetch(etag: String?, fallback: KnownPublicKey?) async throws(KeyAccessError) -> KnownPublicKey {
-        let base = connection.configuration.base
-        let response = try await connection.send(
-            .get, base + "/v2/kas_public_key?algorithm=\(KeyAlgorithm.p256.rawValue)",
-            headers: etag.map { [HTTPHeader("If-None-Match", $0)] } ?? [],
-            authorised: false, accepted: [200, 304], timeout: fallback == nil ? nil : Self.timeout)
-        if response.status == 304 {
-            guard etag != nil, var key = fallback else { throw .garbage(.unexpectedNotModified) }
-            key.fetchedAt = wallClock()
-            key.readsIdentifiers = Self.readsIdentifiers(response)
-            return key
-        }
-        let answer = try KASConnection.decode(PublicKeyResponse.self, response.body)
-        // What is repeated in the next request must fit a header line.
-        let tag = response.header("ETag").flatMap { tag in
-            tag.utf8.count <= 256 && tag.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F } ? tag : nil
-        }
-        return KnownPublicKey(
-            url: base, publicKey: answer.publicKey, kid: answer.kid, etag: tag, fetchedAt: wallClock(),
-            readsIdentifiers: Self.readsIdentifiers(response), publicKeyPin: connection.configuration.publicKeyPin)
-    }
-
-    private static func readsIdentifiers(_ response: HTTPResponse) -> Bool {
-        response.header(PublicKeyResponse.identifierHeader.name) == PublicKeyResponse.identifierHeader.value
-    }
-
-    private func recipient(_ key: KnownPublicKey) throws(KeyAccessError) -> KASRecipient {
+    private static func recipient(
+        _ key: KnownPublicKey, _ configuration: KASConfiguration
+    ) throws(KeyAccessError) -> KASRecipient {
         guard case .ec(let point)? = try? PublicKeyPEM.load(key.publicKey) else { throw .invalidKey(.publicKey) }
-        let configuration = connection.configuration
         let isNamed =
             switch configuration.keyIdentifier {
             case .automatic: key.readsIdentifiers == true

@@ -27,11 +27,20 @@ struct KnownPublicKey: Codable, Equatable, Sendable {
 
 /// Which public key is used, and when the KAS is asked again: pure, time is an argument.
 ///
-/// Fresh for 300 s; after that the KAS is asked first, and the last good key goes on for 24 h when it does not answer.
+/// While it is fresh nobody is asked; after that the KAS is asked first, and the last good key goes on when it does not answer.
 /// An outage is not asked about at every rotation: attempts back off to one a minute.
 struct PublicKeyState: Equatable, Sendable {
-    static let freshFor: UInt64 = 300_000_000_000
-    static let goodFor: UInt64 = 86_400_000_000_000
+    /// In nanoseconds.
+    struct Lifetimes: Equatable, Sendable {
+        var freshFor: UInt64
+        var goodFor: UInt64
+
+        static let ofStreams = Self(freshFor: 300_000_000_000, goodFor: 86_400_000_000_000)
+        /// What is not recorded is gone, and a KAS keeps the keys that it had: an old one is better than none.
+        static let ofArchives = Self(freshFor: 3_600_000_000_000, goodFor: 3650 * 86_400_000_000_000)
+    }
+
+    let lifetimes: Lifetimes
     static let firstDelay: UInt64 = 2_000_000_000
     static let maxDelay: UInt64 = 60_000_000_000
 
@@ -49,6 +58,10 @@ struct PublicKeyState: Equatable, Sendable {
     private var askAgainAt: UInt64 = 0
     private var failures = 0
 
+    init(_ lifetimes: Lifetimes = .ofStreams) {
+        self.lifetimes = lifetimes
+    }
+
     mutating func decide(at now: UInt64) -> Decision {
         if let known, now < freshUntil { return .use(known) }
         if now >= goodUntil { known = nil }
@@ -59,8 +72,8 @@ struct PublicKeyState: Equatable, Sendable {
     /// A key came, or the KAS said that the known one still holds.
     mutating func fetched(_ key: KnownPublicKey, at now: UInt64) {
         known = key
-        freshUntil = now &+ Self.freshFor
-        goodUntil = now &+ Self.goodFor
+        freshUntil = now &+ lifetimes.freshFor
+        goodUntil = now &+ lifetimes.goodFor
         askAgainAt = 0
         failures = 0
     }
@@ -77,10 +90,10 @@ struct PublicKeyState: Equatable, Sendable {
         let (difference, overflow) = wallClock.subtractingReportingOverflow(key.fetchedAt)
         let seconds = wallClock <= key.fetchedAt ? 0 : overflow ? UInt64.max : UInt64(difference)
         let age = seconds.multipliedReportingOverflow(by: 1_000_000_000)
-        guard known == nil, !age.overflow, age.partialValue < Self.goodFor else { return }
+        guard known == nil, !age.overflow, age.partialValue < lifetimes.goodFor else { return }
         known = key
-        goodUntil = now &+ (Self.goodFor - age.partialValue)
-        freshUntil = age.partialValue < Self.freshFor ? now &+ (Self.freshFor - age.partialValue) : 0
+        goodUntil = now &+ (lifetimes.goodFor - age.partialValue)
+        freshUntil = age.partialValue < lifetimes.freshFor ? now &+ (lifetimes.freshFor - age.partialValue) : 0
     }
 
     /// Forgets that the key is fresh: the KAS is asked at the next use.

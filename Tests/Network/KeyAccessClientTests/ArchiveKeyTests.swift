@@ -89,6 +89,38 @@ struct ArchiveKeyClientTests {
         #expect(request.header("Authorization") == nil)
     }
 
+    @Test func `a recorder's key is used while its KAS is away, for years and over restarts`() async throws {
+        let pem = try Self.rsa.publicKey.spkiPEM()
+        let answer = HTTPResponse(
+            status: 200, body: Array(try JSONEncoder().encode(PublicKeyResponse(publicKey: pem, kid: "r1"))))
+        let network = Shared<ScriptedTransport.Outcome>(.success(answer))
+        let seconds = Shared<Int64>(1_800_000_000)
+        let transport = ScriptedTransport { _ in network.value }
+        let file = FileManager.default.temporaryDirectory.appending(path: "archive-key-\(UUID())").path
+        defer { try? FileManager.default.removeItem(atPath: file) }
+        func cache(_ url: String = "https://kas.example/kas") -> KASArchiveKeyCache {
+            KASArchiveKeyCache(
+                configuration: KASConfiguration(url: url), file: file, transport: transport,
+                monotonic: { UInt64(seconds.value) * 1_000_000_000 }, wallClock: { seconds.value })
+        }
+        let first = cache()
+        let key = try await first.key()
+        #expect(key == KASArchiveKey(url: "https://kas.example/kas", kid: "r1", publicKeyPEM: pem))
+        seconds.value += 3599
+        #expect(try await first.key() == key)
+        #expect(transport.requests.count == 1, "it is fresh for an hour")
+        network.value = .failure(.unreachable(host: "h", reason: "r"))
+        seconds.value += 3 * 365 * 86_400
+        #expect(try await first.key() == key)
+        #expect(try await cache().key() == key, "what the file has")
+        await #expect(throws: KeyAccessError.self) { try await cache("https://other.example/kas").key() }
+        let other = try RSAPrivateKey.generate(bits: 2048).publicKey.spkiPEM()
+        network.value = .success(
+            HTTPResponse(
+                status: 200, body: Array(try JSONEncoder().encode(PublicKeyResponse(publicKey: other, kid: "r2")))))
+        #expect(try await cache().key().publicKeyPEM == other)
+    }
+
     @Test func `another key than an RSA key is no key for archives`() async throws {
         let kas = try MiniatureKAS()
         await #expect(throws: KeyAccessError.invalidKey(.archivePublicKey)) {
