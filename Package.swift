@@ -40,7 +40,7 @@ let folders = [
     ("Media", "AudioCapture DeviceSource MediaFile RTSPIngest VideoCapture VideoCodec"),
     (
         "Services",
-        "Archive CameraPipeline CameraUnit ControlPlane Doctor HealthMonitor Hooks KeyAccessServer Player Relay RelayProbe SystemUpdate"
+        "Archive CameraPipeline CameraUnit ControlPlane Doctor HealthMonitor Hooks KeyAccessServer Player Recording Relay RelayProbe SystemUpdate"
     ),
     ("Programs", "BoxCommands BoxView Console watchboxctl watchboxd"),
 ]
@@ -274,6 +274,12 @@ let package = Package(
                 "KeyAccess", "KeyAccessClient", "Platform", "VideoCodec", "MediaFile", nioCore, nioPosix, logging,
             ]),
         module(
+            "Recording",
+            [
+                "Archive", "BoxReadings", "CameraModel", "CameraPipeline", "ErrorCatalog", "KeyAccessClient", "Media",
+                "MediaFile", "NanoTDF", "Platform", "Settings", "TDF", lifecycle, logging,
+            ]),
+        module(
             "Relay",
             [
                 "ConnectionAcceptance", "Wire", "Platform", "PrometheusText", "FLV", "RTMP", "RTMPTransport", nioCore,
@@ -305,7 +311,7 @@ let package = Package(
                 "CameraUnit",
                 "ControlAPI", "ControlClient",
                 "ControlPlane", "CredentialStore", "Doctor", "ErrorCatalog", "HealthMonitor", "Hooks",
-                "KeyAccessServer", "Relay",
+                "KeyAccessServer", "Recording", "Relay",
                 "KeyAccessClient", "Platform", "RTMPTransport", "Systemd", "VideoCodec", "Wire", "Console", arguments,
                 lifecycle, logging,
             ]),
@@ -385,6 +391,12 @@ let package = Package(
             [
                 "Archive", "ArchiveGrower", "Compression", "Cryptography", "KeyAccess", "NanoTDF", "Platform", "TDF",
                 "TDFCryptography", "Wire",
+            ]),
+        tests(
+            "Recording",
+            [
+                "Archive", "CameraModel", "CameraPipeline", "Cryptography", "ErrorCatalog", "KeyAccessClient", "Media",
+                "MediaFile", "NanoTDF", "Platform", "Recording", "TDF", "TDFCryptography", "VideoCodec", lifecycle,
             ]),
         tests("Compression", ["Compression"]),
         tests("Cryptography", ["Cryptography", "NanoTDF", "Wire"], fixtures: true),

@@ -6,19 +6,20 @@ extension BoxSettings {
     /// The configuration of one camera's process. Secrets are named as `credential:NAME`, which the process looks for
     /// among the credentials of its unit.
     ///
-    /// - Parameter stateDirectory: of the camera's unit; keeps the last good public key, and what was learned of a
-    ///   network camera.
+    /// - Parameters:
+    ///   - stateDirectory: of the camera's unit; keeps the last good public key, and what was learned of a network camera.
+    ///   - recordings: of all cameras.
     /// - Throws: WB-8003 when there is no such camera, WB-1010 or WB-1011 when it cannot run, WB-1004 with the key when
     ///   the camera's process would refuse its settings.
     public func cameraConfiguration(
-        _ id: String, stateDirectory: String
+        _ id: String, stateDirectory: String, recordings: String = CameraSettings.recordings
     ) throws(CodedError) -> CameraConfiguration {
         guard let camera = cameras[id] else {
             throw CodedError(
                 .notFound, "There is no camera \(KeyText.shown(id))", object: "camera.\(KeyText.shown(id))")
         }
         if let obstacle = obstacle(to: id) { throw obstacle }
-        guard let document = document(id, stateDirectory: stateDirectory) else {
+        guard let document = document(id, stateDirectory: stateDirectory, recordings: recordings) else {
             throw CodedError(.unsupportedSource, "Camera \(id) cannot run", object: "camera.\(id)")
         }
         do {
@@ -75,7 +76,9 @@ extension BoxSettings {
     func isRunning(_ id: String) -> Bool { cameras[id]?.active == true && obstacle(to: id) == nil }
 
     /// Unchecked, and with stand-ins for a relay or a KAS that is not there; nil for a source without a driver.
-    func document(_ id: String, stateDirectory: String) -> CameraConfiguration? {
+    func document(
+        _ id: String, stateDirectory: String, recordings: String = CameraSettings.recordings
+    ) -> CameraConfiguration? {
         guard let camera = cameras[id], let source = camera.documentSource(id, stateDirectory: stateDirectory) else {
             return nil
         }
@@ -86,7 +89,8 @@ extension BoxSettings {
             relay: relay?.document(stream: stream) ?? .init(url: "rtmp://localhost/live/\(stream)"),
             kas: (kas ?? KeyAccessSettings(url: "https://localhost/kas")).document(stateDirectory: stateDirectory),
             policy: .init(dataAttributes: camera.attributes, dissem: camera.viewers),
-            rotation: .init(seconds: camera.rotateSeconds), relayProfile: relay?.profile ?? .keepsMetadata)
+            rotation: .init(seconds: camera.rotateSeconds), relayProfile: relay?.profile ?? .keepsMetadata,
+            recording: camera.recording(in: "\(recordings)/\(id)", stateDirectory: stateDirectory))
     }
 }
 
@@ -114,6 +118,17 @@ extension CameraSettings {
         case nil: return nil
         }
     }
+}
+
+extension CameraSettings {
+    fileprivate func recording(in directory: String, stateDirectory: String) -> CameraConfiguration.Recording? {
+        guard record == .continuous else { return nil }
+        return .init(
+            directory: directory, maxBytes: Self.bytes(recordGigabytes), maxDays: recordDays,
+            minFreeBytes: Self.bytes(recordFreeGigabytes), keyCacheFile: "\(stateDirectory)/kas-archive-key.json")
+    }
+
+    private static func bytes(_ gigabytes: Double) -> Int64 { Int64((gigabytes * 1e9).rounded()) }
 }
 
 extension RelaySettings {
@@ -167,6 +182,7 @@ struct CameraDocumentField {
     private static let others = [
         "stream_name": "stream", "width": "size", "height": "size", "frame_rate": "rate", "gop_seconds": "gop",
         "stalls_after": "stall_after", "rotation": "rotate", "password_file": "secret",
+        "max_bytes": "record_gigabytes", "max_days": "record_days", "min_free_bytes": "record_free_gigabytes",
     ]
 
     private static func origin(ofField field: String) -> (object: String, key: String) {
@@ -179,6 +195,7 @@ struct CameraDocumentField {
             return (first, key.flatMap { definition?.key($0)?.name } ?? "url")
         case ("rotation", _): return ("camera", "rotate_seconds")
         case ("policy", let key): return ("camera", key == "dissem" ? "viewers" : "attributes")
+        case ("recording", _): break
         case ("source", _): parts.removeFirst(min(1, parts.count))
         default: parts = [first]
         }

@@ -118,6 +118,19 @@ extension CameraSettings: SettingsTable {
         SettingKey("grid", .integer(0...9999), \.grid, "Position in lists and on the dashboard."),
         SettingKey("rotate_seconds", .real(1...86_400), \.rotateSeconds, "Seconds until a new key is used."),
         SettingKey(
+            "record", \.record,
+            "Whether the camera is recorded on the box: `continuous` or `off`. What is recorded is sealed for the key access server from its first byte on; the box cannot read it."
+        ),
+        SettingKey(
+            "record_gigabytes", .real(0.1...1_000_000), \.recordGigabytes,
+            "Gigabytes that the camera's recordings may take together; the oldest go for the newest."),
+        SettingKey(
+            "record_days", .real(0.01...36_500), \.recordDays,
+            "Days until a recording goes; not while the clock is not set."),
+        SettingKey(
+            "record_free_gigabytes", .real(0.1...1_000_000), \.recordFreeGigabytes,
+            "Gigabytes of the disk that recordings leave free: where others fill it, the oldest recordings go."),
+        SettingKey(
             "attributes", .strings(count: 16, limit: 1024), \.attributes,
             "Attribute URIs; a viewer must be granted every one."),
         SettingKey(

@@ -25,6 +25,14 @@ public struct CameraSettings: Equatable, Sendable {
     public var grid = 0
     /// Until a new key is used.
     public var rotateSeconds = CameraConfiguration.Rotation().seconds
+    /// Whether it is recorded on the box, sealed as its stream is.
+    public var record = CameraConfiguration.RecordingMode.off
+    /// 10^9 bytes that its recordings may take together.
+    public var recordGigabytes = 8.0
+    /// Days until a recording goes.
+    public var recordDays = 30.0
+    /// 10^9 bytes of the disk that recordings leave free.
+    public var recordFreeGigabytes = 1.0
     /// Attribute URIs; a viewer must be granted every one.
     public var attributes: [String] = []
     /// Subjects; empty: every authenticated one.
@@ -36,6 +44,9 @@ public struct CameraSettings: Equatable, Sendable {
 
     /// Of a camera that names none.
     public static let defaultRelay = "main"
+
+    /// Of all cameras' recordings; one directory in it for each.
+    public static let recordings = "/var/lib/watchbox-recordings"
 
     public func displayName(_ id: String) -> String { name ?? id }
 

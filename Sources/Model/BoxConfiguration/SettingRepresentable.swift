@@ -36,6 +36,7 @@ extension CameraConfiguration.Device.Mask: SettingText {}
 extension CameraConfiguration.Device.PixelFormat: SettingText {}
 extension CameraConfiguration.Network.Timestamps: SettingText {}
 extension CameraConfiguration.Network.Transport: SettingText {}
+extension CameraConfiguration.RecordingMode: SettingText {}
 extension CameraConfiguration.RelayProfile: SettingText {}
 extension HookKind: SettingText {}
 extension HookTopic: SettingText {}

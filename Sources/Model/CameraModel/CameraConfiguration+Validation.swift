@@ -57,6 +57,7 @@ extension CameraConfiguration {
                 "Use a positive number of seconds, or leave it out to publish until stopped")
         }
         if let frameLog { expect(!frameLog.isEmpty, "frameLog", "is empty", "Name a file, or leave it out") }
+        recording?.validate(expect)
         validatePolicy(expect)
         if !problems.isEmpty { throw ConfigurationError(problems: problems) }
     }

@@ -24,6 +24,8 @@ public struct CameraConfiguration: Codable, Equatable, Sendable {
     /// Which camera of this ID it is: what the process keeps between its starts is that one's alone. Nil: they are not
     /// told apart.
     public var instance: String?
+    /// Nil: it is not recorded.
+    public var recording: Recording?
 
     public struct Relay: Codable, Equatable, Sendable {
         /// `rtmp[s]://host[:port]/app[/stream]`, without user, password or query: what others may see.
@@ -133,9 +135,10 @@ public struct CameraConfiguration: Codable, Equatable, Sendable {
         id: String, streamName: String? = nil, source: Source, relay: Relay, kas: KASConfiguration,
         policy: Policy = Policy(), rotation: Rotation = Rotation(), queue: Queue = Queue(),
         repeatHeader: RepeatHeader? = nil, relayProfile: RelayProfile = .keepsMetadata, frameLog: String? = nil,
-        duration: Double? = nil, instance: String? = nil
+        duration: Double? = nil, instance: String? = nil, recording: Recording? = nil
     ) {
         self.instance = instance
+        self.recording = recording
         self.id = id
         self.streamName = streamName
         self.source = source
@@ -165,7 +168,8 @@ public struct CameraConfiguration: Codable, Equatable, Sendable {
             relayProfile: try fields.value(.relayProfile, default: .keepsMetadata),
             frameLog: try fields.decodeIfPresent(String.self, forKey: .frameLog),
             duration: try fields.decodeIfPresent(Double.self, forKey: .duration),
-            instance: try fields.decodeIfPresent(String.self, forKey: .instance))
+            instance: try fields.decodeIfPresent(String.self, forKey: .instance),
+            recording: try fields.decodeIfPresent(Recording.self, forKey: .recording))
     }
 
     /// The name under which the KAS knows the stream.

@@ -107,6 +107,8 @@ public struct CameraStatistics: Codable, Equatable, Sendable {
     /// CLOCK_MONOTONIC in nanoseconds when the last media message was handed to the transport.
     public var lastSent: UInt64?
     public var clock: Clock?
+    /// Nil: it is not recorded.
+    public var recording: RecordingStatistics?
 
     public init(camera: String, stream: String) {
         self.camera = camera

@@ -19,7 +19,8 @@ struct Watchboxctl: AsyncParsableCommand {
                 name: "Cameras and streams:",
                 subcommands: [
                     CameraCommand.self, DiscoverCommand.self, StreamCommand.self, RelayCommand.self, KASCommand.self,
-                    KeyCommand.self, DeviceCommand.self, PlayCommand.self, ArchiveCommand.self,
+                    KeyCommand.self, DeviceCommand.self, PlayCommand.self, RecordingCommand.self,
+                    ArchiveCommand.self,
                 ]),
             CommandGroup(
                 name: "Configuration and this program:",

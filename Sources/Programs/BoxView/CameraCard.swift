@@ -37,6 +37,9 @@ enum CameraCard {
         if !sends.isEmpty {
             facts.append((stream.state == .live ? "Sends" : "Last sent", sends.joined(separator: ", ")))
         }
+        if let recording = stream.statistics?.recording {
+            facts.append(("Recording", RecordingView.line(recording, camera: camera.id)))
+        }
         guard let place else {
             if let relay = stream.relay { facts.append(("Relay", relay)) }
             return facts

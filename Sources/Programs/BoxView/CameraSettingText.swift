@@ -9,6 +9,7 @@ enum CameraSettingText {
         case connection
         case identity
         case viewers
+        case recording
 
         var title: String {
             switch self {
@@ -16,6 +17,7 @@ enum CameraSettingText {
             case .connection: "Connection to the camera"
             case .identity: "Found again by"
             case .viewers: "Key and viewers"
+            case .recording: "Recording on the box"
             }
         }
     }
@@ -111,6 +113,10 @@ enum CameraSettingText {
             $0 == .strings([]) ? "everybody with a token of the KAS" : plain($0)
         },
         Row("attributes", "They must have", .viewers, all) { $0 == .strings([]) ? "nothing more" : plain($0) },
+        Row("record", "Recorded", .recording, all) { $0 == .string("off") ? "no" : plain($0) },
+        Row("record_gigabytes", "Room", .recording, all) { "\(plain($0)) GB, then the oldest go" },
+        Row("record_days", "Age", .recording, all) { "\(plain($0)) days" },
+        Row("record_free_gigabytes", "Left free", .recording, all) { "\(plain($0)) GB" },
         Row("secret", "Password kept as", .connection, network),
         // Shown where the stream goes, above all settings.
         Row("relay", "Relay", .viewers, []),

@@ -11,6 +11,7 @@ import FoundationEssentials
 import KeyAccessClient
 import Logging
 import Platform
+import Recording
 import ServiceLifecycle
 import Settings
 import Systemd
@@ -153,6 +154,12 @@ struct CameraCommand: AsyncParsableCommand {
     @Option(help: "One line of JSON for each sealed access unit goes to this file.")
     var frameLog: String?
 
+    @Option(
+        help: ArgumentHelp(
+            "Record into this directory as well, sealed for the key access server: 8 GB, 30 days, 1 GB left free.",
+            valueName: "directory"))
+    var record: String?
+
     @Flag(help: .hidden)
     var clearForTests = false
 
@@ -205,6 +212,10 @@ struct CameraCommand: AsyncParsableCommand {
         }
         let logger = LogSetup.logger(label: "watchbox-camera", verbose: verbose)
         if isUnit { Self.forgetFormer(configuration, logger) }
+        let clock = StreamClock()
+        let recorder =
+            clearForTests
+            ? nil : configuration.recording.map { Recorder($0, of: configuration, clock: clock, logger: logger) }
         let service: CameraService
         do {
             service =
@@ -212,7 +223,7 @@ struct CameraCommand: AsyncParsableCommand {
                 ? try CameraService(
                     clearForTests: configuration, environment: ProcessInfo.processInfo.environment, logger: logger)
                 : try CameraService(
-                    configuration: configuration, logger: logger,
+                    configuration: configuration, logger: logger, observer: recorder, clock: clock,
                     mustEnd: { error in
                         // The last log lines: nothing that could wait for a hung encoder may follow.
                         logger.critical("\(error)", metadata: ["code": "\(error.code)"])
@@ -235,24 +246,34 @@ struct CameraCommand: AsyncParsableCommand {
         var failure: (any Error)?
         do {
             try await ServiceGroup.untilSignalled(
-                [service] + unit(of: service, token: token, logger: logger) + [StartPages()], logger: logger)
+                // The last one that is started is the first to stop: the recorder has the last frames of its source.
+                (recorder.map { [$0] } ?? []) + [service]
+                    + unit(of: service, recorder, token: token, logger: logger) + [StartPages()], logger: logger)
         } catch {
             failure = error
         }
         await events.value
-        let statistics = await service.statistics()
+        let statistics = await Self.statistics(service, recorder)
         if json { StandardOutput.writeJSON(FinalLine(statistics: statistics)) }
         if let failure { throw Self.end(failure, statistics) }
     }
 
+    private static func statistics(_ service: CameraService, _ recorder: Recorder?) async -> CameraStatistics {
+        var statistics = await service.statistics()
+        statistics.recording = recorder?.statistics
+        return statistics
+    }
+
     /// What a camera under systemd, or one with a socket, does beside its frame path.
-    private func unit(of service: CameraService, token: HeldAccessToken?, logger: Logger) -> [any Service] {
+    private func unit(
+        of service: CameraService, _ recorder: Recorder?, token: HeldAccessToken?, logger: Logger
+    ) -> [any Service] {
         let path = socket ?? (isUnit ? "/run/watchbox/camera/\(id).sock" : nil)
         guard path != nil || Notifier.environment.isActive else { return [] }
         let unit = CameraUnitService(
             camera: .init(
-                statistics: { await service.statistics() }, requestKeyFrame: { service.requestKeyFrame() },
-                rotateKey: { service.rotateKey() },
+                statistics: { await Self.statistics(service, recorder) },
+                requestKeyFrame: { service.requestKeyFrame() }, rotateKey: { service.rotateKey() },
                 change: { (change) throws(CodedError) in try service.change(change) },
                 snapshot: { (maxWidth) async throws(CodedError) in try await service.snapshot(maxWidth: maxWidth) },
                 controls: { [id] () async throws(CodedError) in
@@ -285,7 +306,10 @@ struct CameraCommand: AsyncParsableCommand {
     private static func forgetFormer(_ configuration: CameraConfiguration, _ logger: Logger) {
         guard let instance = configuration.instance else { return }
         for name in ["STATE_DIRECTORY", "RUNTIME_DIRECTORY"] {
-            guard let directory = ProcessInfo.processInfo.environment[name], directory.hasPrefix("/") else { continue }
+            // The first one: what was recorded is the user's, whoever has the name now.
+            guard let directories = ProcessInfo.processInfo.environment[name], directories.hasPrefix("/"),
+                let directory = directories.split(separator: ":").first.map(String.init)
+            else { continue }
             do {
                 guard try KeptState.claim(directory, for: instance) else { continue }
                 logger.notice("forgot what another camera of this name has left in \(directory)")
@@ -376,7 +400,8 @@ struct CameraCommand: AsyncParsableCommand {
             kas: kas,
             policy: .init(dataAttributes: attribute, dissem: dissem),
             rotation: .init(seconds: rotateSeconds, everyKeyFrame: rotateEveryKeyframe), relayProfile: profile,
-            frameLog: frameLog, duration: duration)
+            frameLog: frameLog, duration: duration,
+            recording: record.map { .init(directory: URL(filePath: $0).path(percentEncoded: false)) })
     }
 
     /// Nil when the source is none of the network.

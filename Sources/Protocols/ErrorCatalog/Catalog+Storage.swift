@@ -6,6 +6,8 @@ extension ErrorCode {
     public static let databaseFromFuture = ErrorCode(3005)
     public static let writeFailed = ErrorCode(3006)
     public static let cardWorn = ErrorCode(3007)
+    public static let recordingShortened = ErrorCode(3008)
+    public static let recordingFailed = ErrorCode(3009)
 }
 
 extension Catalog {
@@ -55,5 +57,19 @@ extension Catalog {
             selfHealing: "Goes on as long as it works.",
             hint: "Copy the configuration (watchboxctl config export) and replace the card", severity: .warning,
             messageID: "941e2996908b630d91861f35bb227b7b"),
+        CatalogEntry(
+            code: .recordingShortened, title: "Recordings go before their time",
+            cause: "The disk has less free than recordings are to leave on it: something else fills it.",
+            selfHealing: "Lets the oldest recording go that is not pinned; records and publishes on.",
+            hint: "Find what is large: sudo du -xh -d 2 /var | sort -h | tail",
+            severity: .warning,
+            messageID: "5b0c6d1fd1d14c4e8e0a2d7a3b6f9e42"),
+        CatalogEntry(
+            code: .recordingFailed, title: "A camera is not recorded",
+            cause:
+                "The disk refuses the write or does not answer, has no room, or pinned recordings take all that there is for them; or FFmpeg's libavformat is missing.",
+            selfHealing: "Keeps publishing, which needs no disk; tries again, at the latest each minute.",
+            hint: "Run: watchboxctl recording status ID", severity: .error,
+            messageID: "c7e3a9d2f4b84b0d9c1e5a6072f8d315"),
     ]
 }

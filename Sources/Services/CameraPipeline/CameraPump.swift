@@ -91,6 +91,11 @@ final class CameraPump: @unchecked Sendable {
 
     // MARK: - From anywhere
 
+    /// Starts the source, once: the first relay does, or whoever wants its frames without one.
+    func startSource() {
+        runner.start { [eventLoop] in eventLoop.execute { self.pump() } }
+    }
+
     /// Publishes to `url` until the stream ends, for whatever reason. Call `leave` afterwards.
     ///
     /// - Parameter redirect: where to go when the relay asks for another connection; nil: stay. On the event loop.
@@ -334,7 +339,7 @@ extension CameraPump: SealedPublisherDelegate {
         sealer.begin()
         monitor.published(at: NIODeadline.now().uptimeNanoseconds)
         if channel.open() { runner.source.requestKeyFrame() }
-        runner.start { [eventLoop] in eventLoop.execute { self.pump() } }
+        startSource()
         pump()
     }
 

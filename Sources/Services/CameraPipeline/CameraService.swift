@@ -17,7 +17,7 @@ internal import VideoCodec
 /// right.
 ///
 /// Its order of things: a public key of the KAS, a collection made with it, a relay that accepts the stream, and only
-/// then the source. When the relay goes, it comes back as soon as `ReconnectBackoff` lets it, with a new collection;
+/// then the source, unless somebody observes it: then it runs from the start. When the relay goes, it comes back as soon as `ReconnectBackoff` lets it, with a new collection;
 /// the source runs on, its frames are counted and forgotten meanwhile. There is no state in which media leave unsealed.
 public final class CameraService: Service {
     /// What happens, for status and for `sd_notify`; bounded, the newest are kept. One consumer.
@@ -27,6 +27,7 @@ public final class CameraService: Service {
     private let authority: (any CollectionAuthority)?
     private let monitor: CameraMonitor
     private let runner: SourceRunner
+    private let isObserved: Bool
     private let pump: CameraPump
     private let frameLog: FrameLog?
     private let supplySettings: CollectionSupply.Settings
@@ -43,20 +44,23 @@ public final class CameraService: Service {
     ///   - source: nil for the one that the configuration names.
     ///   - authority: nil for the KAS that the configuration names.
     ///   - eventLoop: where it sends; one for many cameras of a process is enough.
+    ///   - observer: sees what the source delivers, such as a recorder; nil: nobody.
+    ///   - clock: what is told the time that the KAS reports.
     ///   - mustEnd: the process is to end at once: a hardware encoder will never answer, or only a new process may open the
     ///     device. Never returns.
     /// - Throws: `ConfigurationError`, or what keeps the frame log from being written.
     public convenience init(
         configuration: CameraConfiguration, source: (any MediaSource)? = nil,
         authority: (any CollectionAuthority)? = nil, logger: Logger = Logger(label: "watchbox.camera"),
-        eventLoop: any EventLoop = RTMPEventLoop.shared,
+        eventLoop: any EventLoop = RTMPEventLoop.shared, observer: (any FrameObserver)? = nil,
+        clock: StreamClock = StreamClock(),
         mustEnd: @escaping @Sendable (CodedError) -> Never = CameraService.endProcess
     ) throws {
         try self.init(
             configuration: configuration,
             source: source ?? configuration.makeSource(logger: logger, mustEnd: mustEnd),
             authority: authority ?? KeyAccessAuthority(configuration.kas, logger: logger), clear: nil, logger: logger,
-            eventLoop: eventLoop)
+            eventLoop: eventLoop, observer: observer, clock: clock)
     }
 
     /// For tests against peers that cannot open NanoTDF: publishes **without encryption**. Refused by `ClearPermit`
@@ -79,14 +83,13 @@ public final class CameraService: Service {
         configuration: CameraConfiguration, source: any MediaSource, authority: (any CollectionAuthority)?,
         clear: ClearPermit?, supply: CollectionSupply.Settings? = nil,
         backoff: ReconnectBackoff.Configuration = ReconnectBackoff.Configuration(), logger: Logger,
-        eventLoop: any EventLoop
+        eventLoop: any EventLoop, observer: (any FrameObserver)? = nil, clock: StreamClock = StreamClock()
     ) throws {
         try configuration.validate()
         var logger = logger
         logger[metadataKey: "camera"] = "\(configuration.id)"
         let channel = FrameChannel(FrameQueue(configuration))
         let options = StreamSealer.Options(configuration)
-        let clock = StreamClock()
         self.clock = clock
         let sealer =
             clear.map { StreamSealer(clearForTests: $0, options: options) }
@@ -100,7 +103,8 @@ public final class CameraService: Service {
         self.logger = logger
         monitor = CameraMonitor(logger: logger)
         frameLog = try configuration.frameLog.map { path in try FrameLog(path: path) }
-        runner = SourceRunner(source, into: channel)
+        runner = SourceRunner(source, into: channel, observer: observer)
+        isObserved = observer != nil
         pump = CameraPump(
             eventLoop: eventLoop, channel: channel, runner: runner, sealer: sealer, needsCollection: clear == nil,
             clock: clock, monitor: monitor, frameLog: frameLog)
@@ -228,6 +232,7 @@ public final class CameraService: Service {
     // MARK: - Work
 
     private func operate() async throws {
+        if isObserved { pump.startSource() }
         try await withThrowingTaskGroup(of: Void.self) { group in
             if let authority {
                 let supply = makeSupply(authority)

@@ -6,7 +6,7 @@ internal import Synchronization
 ///
 /// A frame that is made of encoded key frames is right for every source: what was masked is masked, and nothing is
 /// decoded as long as nobody asks.
-final class KeyFrameTap: Sendable {
+final class KeyFrameTap: FrameObserver {
     struct KeyFrame: Sendable {
         var format: VideoFormat
         var unit: AccessUnit

@@ -13,12 +13,15 @@ final class SourceRunner: Sendable {
     let source: any MediaSource
     let tap = KeyFrameTap()
     private let channel: FrameChannel
+    private let observers: [any FrameObserver]
     private let thread = NIOThreadPool(numberOfThreads: 1)
     private let state = Mutex(State.idle)
 
-    init(_ source: any MediaSource, into channel: FrameChannel) {
+    /// - Parameter observer: nil: nobody else.
+    init(_ source: any MediaSource, into channel: FrameChannel, observer: (any FrameObserver)? = nil) {
         self.source = source
         self.channel = channel
+        observers = [tap] + (observer.map { [$0] } ?? [])
     }
 
     /// Begins, once; further calls do nothing.
@@ -35,7 +38,7 @@ final class SourceRunner: Sendable {
             let failure = phase == .active ? self.run(wake: wake) : nil
             self.state.withLock { $0 = .ended(failure) }
             self.channel.sourceEnded()
-            self.tap.ended()
+            for observer in self.observers { observer.ended() }
             wake()
         }
     }
@@ -43,11 +46,11 @@ final class SourceRunner: Sendable {
     private func run(wake: @escaping @Sendable () -> Void) -> MediaSourceError? {
         let source = source
         let channel = channel
-        let tap = tap
+        let observers = observers
         do throws(MediaSourceError) {
             // A source with audio may call from two threads; everything here can bear that.
             try source.run { event in
-                tap.observed(event)
+                for observer in observers { observer.observed(event) }
                 let offered = channel.offer(event)
                 if offered.requestKeyFrame { source.requestKeyFrame() }
                 if offered.wake { wake() }
@@ -76,6 +79,7 @@ final class SourceRunner: Sendable {
             }
             return true
         }
-        if wasStarted { try? await thread.shutdownGracefully() }
+        guard wasStarted else { return observers.forEach { $0.ended() } }
+        try? await thread.shutdownGracefully()
     }
 }

@@ -54,6 +54,19 @@ public final class StreamClock: Sendable {
         anchor.withLock { $0 = Anchor(time: time, monotonic: instant) }
     }
 
+    /// The system's clock is right for certain: something keeps it right, or the key access server's agrees with it.
+    ///
+    /// A unit may not ask the kernel (`ProtectClock=`): that nobody denies it is enough for the time in a stream, and not for
+    /// deleting what is old.
+    public var isSystemTimeCertain: Bool {
+        let own = system.time()
+        guard own >= Self.earliest else { return false }
+        if system.isSynchronised() == true { return true }
+        guard let anchor = anchor.withLock({ $0 }) else { return false }
+        let reported = anchor.time + Self.milliseconds(from: anchor.monotonic, to: system.monotonic())
+        return abs(own - reported) <= Self.tolerance
+    }
+
     /// What time it was at an instant of CLOCK_MONOTONIC, in nanoseconds.
     public func time(at instant: UInt64) -> StreamNote.Time {
         let reported = anchor.withLock { $0 }.map { $0.time + Self.milliseconds(from: $0.monotonic, to: instant) }

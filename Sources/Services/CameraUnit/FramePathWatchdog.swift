@@ -113,11 +113,12 @@ public struct FramePathWatchdog: Sendable {
                 hasSealed || isSearching
                 || (hasNewFrame && hasDropped || awaitsKeyFrame) && sinceSealed < Self.longestGroup
         case .waitingForKey, .connecting, .waitingToReconnect:
-            // The source begins with the first stream and runs on while there is no relay: then it must get on as well.
-            // One that is held back, because nothing of it may be lost, waits with a full queue.
+            // The source begins with the first stream, or at once where it is recorded, and runs on while there is no relay:
+            // then it must get on as well. One that is held back, because nothing of it may be lost, waits with a full queue.
+            let hasBegun = statistics.connections > 0 || statistics.recording != nil && delivered > 0
             isAlive =
                 waits < Self.longestWait
-                && (hasNewFrame || statistics.connections == 0 || statistics.queue.units > 0 || isSearching)
+                && (hasNewFrame || !hasBegun || statistics.queue.units > 0 || isSearching)
         case .starting: isAlive = waits < Self.maxStartTime
         case .stopping, .stopped: isAlive = waits < Self.maxStartTime
         case .failed: isAlive = false

@@ -1,3 +1,5 @@
+public import BoxConfiguration
+
 /// Where control reads and writes. All of it can be elsewhere, for tests.
 public struct ControlPaths: Sendable {
     /// The operator's; only read.
@@ -8,6 +10,8 @@ public struct ControlPaths: Sendable {
     public var runtimeDirectory: String
     /// Of the cameras' units (`StateDirectory=watchbox-camera/ID`); only named in their files.
     public var cameraStateDirectory: String
+    /// The same for their recordings (`StateDirectory=watchbox-recordings/ID`).
+    public var recordings: String
     /// Where systemd finds units and their drop-ins, the first with precedence; only read.
     public var unitDirectories: [String]
     /// Where its libraries are; their names contain its version.
@@ -17,6 +21,7 @@ public struct ControlPaths: Sendable {
     public init(
         configurationDirectory: String = "/etc/watchbox", stateDirectory: String = "/var/lib/watchbox",
         runtimeDirectory: String = "/run/watchbox", cameraStateDirectory: String = "/var/lib/watchbox-camera",
+        recordings: String = CameraSettings.recordings,
         unitDirectories: [String] = [
             "/etc/systemd/system", "/run/systemd/system", "/usr/local/lib/systemd/system", "/usr/lib/systemd/system",
         ], systemdLibraries: [String]? = nil
@@ -27,6 +32,7 @@ public struct ControlPaths: Sendable {
         self.stateDirectory = stateDirectory
         self.runtimeDirectory = runtimeDirectory
         self.cameraStateDirectory = cameraStateDirectory
+        self.recordings = recordings
     }
 
     var database: String { "\(stateDirectory)/state.db" }

@@ -25,5 +25,5 @@ public struct DoctorCheck: Sendable {
     /// All of them, in the order in which they are reported: what the box is for comes first.
     public static let all: [DoctorCheck] =
         configurationChecks + daemonChecks + deviceChecks + networkCameraChecks + networkChecks + trustChecks
-        + storageChecks + boardChecks
+        + recordingChecks + storageChecks + boardChecks
 }

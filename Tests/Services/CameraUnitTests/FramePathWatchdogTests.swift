@@ -95,6 +95,17 @@ private struct Dialogue {
         #expect(!dialogue.passes(.publishing, delivered: 12).contains(.alive))
     }
 
+    @Test func `a source that is recorded must go on before there has been a relay as well`() {
+        var dialogue = Dialogue()
+        dialogue.statistics.connections = 0
+        dialogue.statistics.recording = RecordingStatistics()
+        #expect(dialogue.passes(.waitingToReconnect, reason: "refused").contains(.alive), "it has not begun")
+        for _ in 0..<100 {
+            #expect(dialogue.passes(.waitingToReconnect, delivered: 12, reason: "refused").contains(.alive))
+        }
+        for _ in 0..<10 { #expect(!dialogue.passes(.waitingToReconnect, reason: "refused").contains(.alive)) }
+    }
+
     @Test func `a film that is held back waits with a full queue`() {
         var dialogue = Dialogue()
         dialogue.statistics.connections = 1

@@ -100,6 +100,13 @@ struct DocumentSample: Sendable {
         statistics.lastAcknowledged = 987_000_000_000
         statistics.lastSent = 987_100_000_000
         statistics.clock = .system
+        var recording = RecordingStatistics()
+        recording.state = .recording
+        recording.reason = "the disk is full: recordings go before their time"
+        recording.code = .recordingShortened
+        recording.oldest = 1_790_000_000_000
+        recording.newest = 1_790_000_060_000
+        statistics.recording = recording
         statistics.capture = capture
         return statistics
     }

@@ -79,7 +79,8 @@ extension ControlCore {
         guard object.hasPrefix("camera.") else { return false }
         let id = String(object.dropFirst("camera.".utf8.count))
         func configuration(_ settings: BoxSettings) -> CameraConfiguration? {
-            try? settings.cameraConfiguration(id, stateDirectory: paths.cameraState(id))
+            try? settings.cameraConfiguration(
+                id, stateDirectory: paths.cameraState(id), recordings: paths.recordings)
         }
         guard let old = configuration(current.settings), let new = configuration(settings),
             let change = old.videoChange(to: new)

@@ -118,7 +118,8 @@ struct RuntimeTarget: Equatable {
             )
         }
         do {
-            var configuration = try settings.cameraConfiguration(id, stateDirectory: paths.cameraState(id))
+            var configuration = try settings.cameraConfiguration(
+                id, stateDirectory: paths.cameraState(id), recordings: paths.recordings)
             configuration.instance = instance
             // Until it has its key it runs without, and is started again then.
             if let name = signingSecret(camera.streamName(id)), hasSecret(name, id) {

@@ -123,7 +123,8 @@ struct CameraWatch: Sendable {
         if trouble == nil, frozen.isFrozen { trouble = .frozen(frozen.finding.evidence) }
         return Outcome(
             findings: [publish.finding, frames, frozen.finding, keyFinding(document, camera.id, now)]
-                + CaptureChecks.findings(statistics.capture, camera.id),
+                + CaptureChecks.findings(statistics.capture, camera.id)
+                + [RecordingCheck.finding(statistics.recording, camera.id)].compactMap(\.self),
             trouble: trouble, acknowledgedSecondsAgo: publish.acknowledged)
     }
 
@@ -235,7 +236,7 @@ struct CameraWatch: Sendable {
         if level == .ok, statistics.video.delivered > 0 {
             return Finding(.camera, id, .ok, "\(statistics.video.delivered) frames, the last \(seconds.tenths) s ago")
         }
-        guard statistics.state == .publishing else {
+        guard statistics.state == .publishing || statistics.recording != nil else {
             return Finding(.camera, id, .unknown, "its source is asked for frames when the relay takes the stream")
         }
         return Finding(.camera, id, level, "the source has delivered no frame for \(seconds.tenths) s", code: .noFrames)

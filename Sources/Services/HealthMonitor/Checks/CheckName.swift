@@ -7,6 +7,8 @@ enum CheckName: String, CaseIterable, Sendable {
     /// Of a camera at this machine: what it is encoded with, and whether that holds what was asked for.
     case encoder
     case audio
+    /// Of a camera that is recorded: whether it is.
+    case recording
     case unit
     case power
     case heat

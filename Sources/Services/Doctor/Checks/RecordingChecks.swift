@@ -1,0 +1,33 @@
+internal import BoxConfiguration
+internal import CameraModel
+internal import ControlAPI
+internal import ErrorCatalog
+
+extension DoctorCheck {
+    static let recordingChecks: [DoctorCheck] = [DoctorCheck("recording", examine: recording)]
+
+    /// Which cameras are recorded, and who can open that.
+    private static func recording(_ context: CheckContext) async -> Finding {
+        guard let settings = await context.settings() else {
+            return .unknown("no configuration can be read", hint: "Run it with sudo")
+        }
+        let recorded = settings.cameras.filter { $0.value.record != .off && $0.value.active }.keys.sorted()
+        guard !recorded.isEmpty else { return .ok("no camera is recorded") }
+        // The box has no key of its own for them.
+        let who = "what is recorded opens with the KAS's keys alone; watchboxctl kas backup, where it runs, keeps them"
+        guard case .success(let status) = await context.status() else {
+            return .ok("\(recorded.joined(separator: ", ")): \(who)")
+        }
+        let recordings = status.cameras.compactMap { camera in
+            camera.stream.statistics?.recording.map { (camera.id, $0) }
+        }
+        for (id, recording) in recordings where recording.state == .failing {
+            return .fail("\(id): nothing is recorded: \(recording.reason ?? "")", recording.code ?? .recordingFailed)
+        }
+        for (id, recording) in recordings {
+            guard let code = recording.code else { continue }
+            return .warn("\(id): \(recording.reason ?? "\(code)")", code)
+        }
+        return .ok("\(recorded.joined(separator: ", ")): \(who)")
+    }
+}

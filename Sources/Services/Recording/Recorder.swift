@@ -1,0 +1,188 @@
+internal import Archive
+public import CameraModel
+public import CameraPipeline
+internal import ErrorCatalog
+internal import KeyAccessClient
+public import Logging
+public import Media
+internal import NanoTDF
+internal import Platform
+public import ServiceLifecycle
+internal import Synchronization
+internal import TDF
+
+/// Records one camera: takes what its source delivers, beside the stream to the relay, and writes it into archives that only the KAS's
+/// key opens. What the disk does holds up neither the source nor the stream.
+public final class Recorder: Service, FrameObserver {
+    private struct Shared {
+        var statistics = RecordingStatistics()
+        /// Monotonic, nanoseconds: since when the writer does what may wait for the disk; nil: it waits for work.
+        var busySince: UInt64?
+        var recipient: TDFRecipient?
+        var failure: (reason: String, code: ErrorCode)?
+    }
+
+    /// What waits for the disk, at most: some seconds of the fastest cameras.
+    private static let limits = FrameQueue.Limits(
+        duration: MediaTime(milliseconds: 60_000), bytes: 16 << 20, units: 8192)
+    /// Nanoseconds between two looks at what is due without a frame.
+    private static let tick: UInt64 = 1_000_000_000
+    /// Nanoseconds after which a disk that does not answer is told.
+    private static let patience: UInt64 = 15_000_000_000
+    /// For the last frames of the source, once the camera is to stop.
+    private static let lastFrames = Duration.milliseconds(500)
+    /// For the end of the file after them: what does not end in time is ended by the next start.
+    private static let endLimit = Duration.milliseconds(2500)
+
+    private let settings: RecordingWriter.Settings
+    private let system: RecordingSystem
+    private let keys: @Sendable () async throws(KeyAccessError) -> TDFRecipient
+    private let queue = RecordingQueue(Recorder.limits)
+    private let shared = Mutex(Shared())
+    private let logger: Logger
+
+    /// - Parameters:
+    ///   - recording: of the camera.
+    ///   - configuration: the rest of it; valid.
+    ///   - clock: knows whether the system's clock is right.
+    public convenience init(
+        _ recording: CameraConfiguration.Recording, of configuration: CameraConfiguration, clock: StreamClock,
+        logger: Logger = Logger(label: "watchbox.recording")
+    ) {
+        let cache = KASArchiveKeyCache(
+            configuration: configuration.kas, file: recording.keyCacheFile, logger: logger)
+        self.init(
+            RecordingWriter.Settings(
+                directory: RecordingDirectory(recording.directory),
+                policy: PlaintextPolicy(
+                    stream: configuration.stream, dataAttributes: configuration.policy.dataAttributes,
+                    dissemination: configuration.policy.dissem),
+                retention: Retention(
+                    maxBytes: recording.maxBytes, maxAge: Int64((recording.maxDays * 86_400_000).rounded()),
+                    minFree: recording.minFreeBytes)),
+            system: RecordingSystem(clock),
+            keys: { () async throws(KeyAccessError) in
+                let key = try await cache.key()
+                return TDFRecipient(url: key.url, kid: key.kid, publicKeyPEM: key.publicKeyPEM)
+            }, logger: logger)
+    }
+
+    init(
+        _ settings: RecordingWriter.Settings, system: RecordingSystem = RecordingSystem(StreamClock()),
+        keys: @escaping @Sendable () async throws(KeyAccessError) -> TDFRecipient,
+        logger: Logger = Logger(label: "watchbox.recording")
+    ) {
+        self.settings = settings
+        self.system = system
+        self.keys = keys
+        self.logger = logger
+    }
+
+    // MARK: - From the source's threads
+
+    public func observed(_ event: MediaEvent) {
+        queue.offer(event)
+    }
+
+    public func ended() {
+        queue.end()
+    }
+
+    // MARK: - The service
+
+    /// At this moment; from anywhere.
+    public var statistics: RecordingStatistics {
+        let now = system.monotonic()
+        var (statistics, busySince) = shared.withLock { ($0.statistics, $0.busySince) }
+        statistics.droppedFrames += queue.dropped
+        if let busySince, now > busySince, now - busySince >= Self.patience {
+            statistics.state = .failing
+            statistics.code = .recordingFailed
+            statistics.reason = "the disk has not answered for \((now - busySince) / 1_000_000_000) s"
+        }
+        return statistics
+    }
+
+    /// Until graceful shutdown; then what was recorded is on the disk, or is found there by the next start.
+    public func run() async throws {
+        let ending = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
+        let hasThread = OwnThread.start {
+            self.write()
+            ending.continuation.finish()
+        }
+        guard hasThread else {
+            shared.withLock { shared in
+                shared.statistics.state = .failing
+                shared.statistics.code = .recordingFailed
+                shared.statistics.reason = "no thread can be made"
+            }
+            logger.error("nothing is recorded: no thread can be made")
+            // The stream has nothing to do with it.
+            return await cancelWhenGracefulShutdown {
+                while !Task.isCancelled { try? await Task.sleep(for: .seconds(3600)) }
+            }
+        }
+        await cancelWhenGracefulShutdown { await self.renewKey() }
+        // The source's last frames come first, where it still has some.
+        let limit = Task {
+            try? await Task.sleep(for: Self.lastFrames)
+            self.queue.end()
+            try? await Task.sleep(for: Self.endLimit)
+            ending.continuation.finish()
+        }
+        // Also when this task was cancelled: that ends a wait, not the recording.
+        await Task { for await _ in ending.stream {} }.value
+        limit.cancel()
+    }
+
+    /// Asks for the key from time to time: the cache decides when the KAS is really asked.
+    private func renewKey() async {
+        while !Task.isCancelled {
+            var pause = Duration.seconds(60)
+            do throws(KeyAccessError) {
+                let recipient = try await keys()
+                shared.withLock {
+                    $0.recipient = recipient
+                    $0.failure = nil
+                }
+            } catch {
+                let isDistrust = error.isDistrust
+                shared.withLock { $0.failure = ("\(error)", isDistrust ? .certificateRefused : .noKey) }
+                if shared.withLock({ $0.recipient }) == nil { pause = .seconds(5) }
+            }
+            try? await Task.sleep(for: pause)
+        }
+    }
+
+    /// The writer's thread.
+    private func write() {
+        let writer = RecordingWriter(settings, system: system)
+        shared.withLock { $0.busySince = system.monotonic() }
+        writer.start()
+        var reported: ErrorCode?
+        while true {
+            shared.withLock { $0.busySince = nil }
+            queue.wait(Self.tick)
+            (writer.recipient, writer.recipientFailure) = shared.withLock { shared in
+                shared.busySince = system.monotonic()
+                return (shared.recipient, shared.failure)
+            }
+            var (events, hasEnded) = queue.take()
+            // Each is let go of when it is written.
+            events.reverse()
+            while let event = events.popLast() { writer.take(event) }
+            if hasEnded { writer.end() } else { writer.tick() }
+            let statistics = writer.statistics
+            if statistics.code != reported {
+                reported = statistics.code
+                if let code = reported {
+                    logger.warning("recording: \(statistics.reason ?? "it fails")", metadata: ["code": "\(code)"])
+                } else {
+                    logger.notice("recordings go on")
+                }
+            }
+            shared.withLock { $0.statistics = statistics }
+            if hasEnded { return shared.withLock { $0.busySince = nil } }
+        }
+    }
+}

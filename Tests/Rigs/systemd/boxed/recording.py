@@ -1,0 +1,136 @@
+"""A camera that is recorded: what is on the disk is sealed, goes on without the relay, survives a kill, and comes out with a key."""
+import pathlib
+import re
+import subprocess
+
+from boxed.checks import Not
+from boxed.documentation import examples
+from boxed.stage import KAS_STATE, live, publishing_box, restarted, unit, whole
+
+# Of its own, so that it can be made too small.
+DISK = "/var/lib/private/watchbox-recordings"
+TMPFS = (f"{DISK}:3G",)
+DIRECTORY = "/var/lib/watchbox-recordings/front"
+NAME = re.compile(r"\d{8}-\d{8}T\d{9}Z-(\d+)(-pinned)?\.tdf")
+
+
+def run(box, checks, _seed):
+    publishing_box(box, checks, cameras=("front",))
+    checks.same("a camera that is not recorded says so", recording(box), None)
+    done = box.ctl("recording", "on", "front", "--gigabytes", "1", "--free-gigabytes", "0.1")
+    checks.expect("recording on", done.ok, done, needed=True)
+    checks.until("it is recorded", lambda: recorded(box, 20), needed=True)
+    checks.until("and live as before", lambda: live(box, "front"))
+    sealed(box, checks)
+    killed(box, checks)
+    without_relay(box, checks)
+    opened(box, checks)
+    full(box, checks)
+    checks.until("status: it is recorded", lambda: "on" in box.ctl("recording", "status", "front").out)
+    before = finished(box)
+    examples(box, checks, "docs/guide/recording.md")
+    checks.same("what was deleted is gone", [name for name in finished(box) if name in before], [])
+    whole(box, checks)
+
+
+def recording(box):
+    return box.camera("front")["statistics"].get("recording")
+
+
+def recorded(box, more):
+    """Frames come onto the disk while it is looked."""
+    now = recording(box)
+    if not now or now["state"] != "recording":
+        return Not(f"{now}")
+    return now if now["frames"] >= more else Not(f"{now['frames']} frames")
+
+
+def files(box):
+    return box.sh(f"ls {DIRECTORY}").out.split()
+
+
+def finished(box):
+    return [name for name in files(box) if NAME.fullmatch(name)]
+
+
+def sealed(box, checks):
+    owner = box.run("stat", "-L", "-c", "%u %a", DIRECTORY).out.split()
+    checks.same("the directory is the camera's alone", owner, [box.property(unit("front"), "UID"), "700"])
+    modes = set(box.sh(f"stat -c %a {DIRECTORY}/*").out.split())
+    checks.same("and so is each file", modes, {"600"})
+    # Boxes of MP4 and what an encoder writes about itself; its names are in each file that is not sealed.
+    found = box.sh(f"grep -c -a -E 'mdat|moof|avcC|x264' {DIRECTORY}/* | grep -v ':0$'").out
+    checks.same("nothing of a film is there in clear", found, "")
+
+
+def killed(box, checks):
+    """The file that was cut off is ended by the next start, and holds all but the last group of pictures and two seconds."""
+    checks.until("a while is recorded", lambda: recorded(box, 500))
+    before = box.invocation(unit("front"))
+    frames = recording(box)["frames"]
+    names = finished(box)
+    box.kill(unit("front"))
+    checks.until("killed, its process starts again", restarted(box, unit("front"), before))
+    checks.until("and records", lambda: recorded(box, 20))
+    new = [name for name in finished(box) if name not in names]
+    checks.expect("the file that was cut off is a recording now", len(new) >= 1, files(box), needed=True)
+    seconds = sum(int(NAME.fullmatch(name)[1]) for name in new) / 1000
+    # Of 15 frames a second and their audio, 47 a second.
+    checks.expect("without more than a group of pictures and two seconds", seconds >= frames / 62 - 4,
+                  f"{seconds} s of {frames} frames")
+    for name in finished(box):
+        done = box.ctl("archive", "verify", f"{DIRECTORY}/{name}")
+        checks.expect(f"{name}: each segment is as it was written", done.ok, done)
+
+
+def without_relay(box, checks):
+    box.run("systemctl", "stop", "watchbox-relay")
+    checks.until("without a relay it is not live", lambda: box.stream("front")["state"] != "live"
+                 or Not("live"))
+    frames = recording(box)["frames"]
+    checks.until("but recorded", lambda: recorded(box, frames + 100))
+    before = box.invocation(unit("front"))
+    box.run("systemctl", "restart", unit("front"))
+    checks.until("a start without a relay", restarted(box, unit("front"), before))
+    checks.until("records as well", lambda: recorded(box, 50))
+    box.run("systemctl", "start", "watchbox-relay")
+    checks.until("the relay is there again, and it is live", lambda: live(box, "front"))
+
+
+def opened(box, checks):
+    done = box.ctl("archive", "list", "front", "--json")
+    checks.expect("archive list", done.ok and done.document["cameras"][0]["spans"], done, needed=True)
+    everything = box.ctl("archive", "list", "--json")
+    checks.expect("archive list without a name has it as well",
+                  everything.ok and "front" in [camera["camera"] for camera in everything.document["cameras"]], everything)
+    for subject, stream, status in (("alice", "front", 0), ("bob", "yard", 6)):
+        made = box.ctl("kas", "token", "--state", KAS_STATE, "--subject", subject, "--scope", "kas.rewrap", "--stream", stream)
+        box.write(f"/root/{subject}.token", made.out, mode=0o600)
+        done = box.ctl(
+            "archive", "export", "front", "--from=-1h", "--to=now", "--output", f"/root/{subject}.mp4",
+            "--kas", "http://127.0.0.1:9443/kas", "--kas-token-file", f"/root/{subject}.token")
+        checks.expect(f"{subject}, who may see {stream}: archive export ends with {status}", done.status == status, done)
+    checks.expect("what was refused has left nothing", not pathlib.Path(box.path("/root/bob.mp4")).exists(), "")
+    shown = subprocess.run(
+        ["ffmpeg", "-v", "error", "-xerror", "-i", box.path("/root/alice.mp4"), "-f", "framemd5", "-map", "0:v", "-"],
+        capture_output=True, text=True)
+    pictures = [line for line in shown.stdout.splitlines() if line and not line.startswith("#")]
+    checks.expect("ffmpeg decodes what came out, without a complaint",
+                  shown.returncode == 0 and not shown.stderr and len(pictures) > 100,
+                  f"{len(pictures)} frames, {shown.stderr[-1000:]}")
+
+
+def full(box, checks):
+    """Something else fills the disk: recordings go, the camera publishes, and it is said."""
+    before, process = finished(box), box.invocation(unit("front"))
+    done = box.sh(f"mount -o remount,size=$(( $(df -k --output=used {DISK} | tail -1) + 256 ))k {DISK}")
+    checks.expect("the disk has hardly any room", done.ok, done, needed=True)
+    checks.until("a full disk: the oldest recordings go", lambda: before[0] not in finished(box) or Not(files(box)))
+    checks.until("health says it", lambda: box.check("recording", "front").get("code") in ("WB-3008", "WB-3009")
+                 or Not(box.check("recording", "front")))
+    checks.until("and it is live", lambda: live(box, "front"))
+    status = box.ctl("recording", "status", "front")
+    checks.expect("recording status says why", "WB-300" in status.out, status)
+    box.run("mount", "-o", "remount,size=3G", DISK)
+    checks.same("its process is the same", box.invocation(unit("front")), process)
+    checks.until("with room again, it is recorded", lambda: recorded(box, recording(box)["frames"] + 20))
