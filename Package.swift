@@ -296,13 +296,10 @@ let package = Package(
             "BoxCommands",
             [
                 "Archive", "AudioCapture", "BoxConfiguration", "BoxReadings", "BoxView", "CameraModel", "ControlAPI",
-                "ControlClient", "CredentialStore",
-                "Cryptography", "Doctor", "ErrorCatalog", "HTTPClient", "Player", "Relay", "RelayProbe", "KeyAccess",
-                "KeyAccessClient", "KeyAccessServer", "NanoTDF", "RTMP", "RTMPTransport", "Platform", "Settings",
-                "Systemd",
-                "TDF", "TDFCryptography",
-                "VideoCapture",
-                "VideoCodec", "SystemUpdate", "Console", "Wire", arguments,
+                "ControlClient", "CredentialStore", "Cryptography", "Doctor", "ErrorCatalog", "HTTPClient", "Player",
+                "Relay", "RelayProbe", "KeyAccess", "KeyAccessClient", "KeyAccessServer", "Media", "MediaFile",
+                "NanoTDF", "RTMP", "RTMPTransport", "Platform", "Settings", "Systemd", "TDF", "TDFCryptography",
+                "VideoCapture", "VideoCodec", "SystemUpdate", "Console", "Wire", arguments,
             ]),
         program(
             "watchboxd",
@@ -491,9 +488,10 @@ let package = Package(
         tests(
             "BoxCommands",
             [
-                "APIServer", "BoxCommands", "BoxConfiguration", "BoxView", "Console", "ControlAPI", "ControlClient",
-                "ControlPlane", "CredentialStore", "Cryptography", "Settings", "Systemd", "watchboxctl", arguments,
-                lifecycle, logging,
+                "APIServer", "Archive", "BoxCommands", "BoxConfiguration", "BoxView", "Console", "ControlAPI",
+                "ControlClient", "ControlPlane", "CredentialStore", "Cryptography", "Media", "MediaFile", "NanoTDF",
+                "Settings", "Systemd", "TDF", "TDFCryptography", "VideoCodec", "watchboxctl", arguments, lifecycle,
+                logging,
             ]),
         tests(
             "BoxView",

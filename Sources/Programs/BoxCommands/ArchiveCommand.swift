@@ -9,12 +9,15 @@ import TDF
 struct ArchiveCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "archive",
-        abstract: "Films in files that nobody reads without a key of the KAS (OpenTDF): make, verify, open.",
+        abstract: "Films in files that nobody reads without a key of the KAS (OpenTDF), and what cameras recorded.",
         discussion: """
             A film is sealed under a key of its own, and that key is wrapped for the KAS, which gives it to whom the policy in \
-            the file allows. OpenTDF's tools open the same files.
+            the file allows. OpenTDF's tools open the same files. A camera that records makes one each minute.
             """,
-        subcommands: [ArchiveCreateCommand.self, ArchiveVerifyCommand.self, ArchiveOpenCommand.self])
+        subcommands: [
+            ArchiveListCommand.self, ArchiveExportCommand.self, ArchivePinCommand.self, ArchiveUnpinCommand.self,
+            ArchiveDeleteCommand.self, ArchiveCreateCommand.self, ArchiveVerifyCommand.self, ArchiveOpenCommand.self,
+        ])
 }
 
 /// Shows how far the work on an archive is, when it takes longer than a person waits, and ends it at Ctrl-C with nothing left
@@ -27,9 +30,16 @@ final class ArchiveWork {
     private let total: Int64
     private var shownPercent = -1
 
-    private init(_ verb: String, total: Int64) {
+    /// To be ended with ``end()``.
+    init(_ verb: String, total: Int64) {
         self.verb = verb
         self.total = total
+    }
+
+    /// From here on Ctrl-C ends the command.
+    func end() {
+        line.clear()
+        interruption.end()
     }
 
     /// - Parameters:
@@ -40,10 +50,7 @@ final class ArchiveWork {
         _ verb: String, total: Int64, or what: String, _ body: (ArchiveWork) throws(ArchiveError) -> Void
     ) throws(CommandFailure) {
         let work = ArchiveWork(verb, total: total)
-        defer {
-            work.line.clear()
-            work.interruption.end()
-        }
+        defer { work.end() }
         do throws(ArchiveError) { try body(work) } catch { throw CommandFailure(error, what: what) }
     }
 

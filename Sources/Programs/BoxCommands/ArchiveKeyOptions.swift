@@ -36,37 +36,16 @@ struct ArchiveKeyOptions: ParsableArguments {
     ///
     /// - Parameter what: what does not happen without it.
     func open(_ archive: ArchiveReader, what: String) async throws(CommandFailure) -> OpenedArchive {
-        let (key, index) = try await found(archive, what: what)
-        do throws(ArchiveError) { return try archive.opened(key, fromKeyAccess: index) } catch {
-            throw CommandFailure(error, what: what)
-        }
+        try await source(what: what).open(archive, what: what)
     }
 
-    /// - Returns: the key, and the entry of `keyAccess` that it came from.
-    private func found(
-        _ archive: ArchiveReader, what: String
-    ) async throws(CommandFailure) -> (key: CollectionKey, index: Int) {
-        let objects = archive.manifest.encryptionInformation.keyAccess
-        if let file = key {
-            let own = try Self.privateKey(file, what: what)
-            for (index, object) in objects.enumerated() {
-                if let key = try? own.archiveKey(from: object) { return (key, index) }
-            }
-            throw CommandFailure(
-                what: what, why: "the archive was not wrapped for the key in \(file)",
-                hint: "name the key of the KAS that the archive names: \(archive.kas), or ask it: --kas-token-file",
-                status: .notPermitted)
-        }
+    /// The same for several archives: the key's file is read once.
+    ///
+    /// - Parameter what: what does not happen without it.
+    func source(what: String) throws(CommandFailure) -> ArchiveKeySource {
+        if let file = key { return .own(try Self.privateKey(file, what: what), file: file) }
         let configuration = keyAccess.configuration
-        // Several entries are ways to one key: the one that the KAS which is asked can know.
-        let index = objects.firstIndex { $0.url == configuration.base } ?? 0
-        do throws(KeyAccessError) {
-            let key = try await KASRewrapClient(configuration: configuration)
-                .rewrap(archive: objects[index], policy: archive.manifest.encryptionInformation.policy)
-            return (key, index)
-        } catch {
-            throw CommandFailure(error, what: what)
-        }
+        return .service(KASRewrapClient(configuration: configuration), base: configuration.base)
     }
 
     private static func privateKey(_ file: String, what: String) throws(CommandFailure) -> RSAPrivateKey {
@@ -80,6 +59,51 @@ struct ArchiveKeyOptions: ParsableArguments {
             throw CommandFailure(
                 what: what, why: "\(file): \(error)",
                 hint: "name a PEM file of an RSA private key of 2048 to 4096 bits without a passphrase", status: .usage)
+        }
+    }
+}
+
+/// What keys of archives come from.
+enum ArchiveKeySource {
+    /// A private key, and the file that it was in.
+    case own(RSAPrivateKey, file: String)
+    /// A KAS, and the URL that archives name it by.
+    case service(KASRewrapClient, base: String)
+
+    /// The archive with its key.
+    ///
+    /// - Parameter what: what does not happen without it.
+    func open(_ archive: ArchiveReader, what: String) async throws(CommandFailure) -> OpenedArchive {
+        let (key, index) = try await found(archive, what: what)
+        do throws(ArchiveError) { return try archive.opened(key, fromKeyAccess: index) } catch {
+            throw CommandFailure(error, what: what)
+        }
+    }
+
+    /// - Returns: the key, and the entry of `keyAccess` that it came from.
+    private func found(
+        _ archive: ArchiveReader, what: String
+    ) async throws(CommandFailure) -> (key: CollectionKey, index: Int) {
+        let objects = archive.manifest.encryptionInformation.keyAccess
+        switch self {
+        case .own(let own, let file):
+            for (index, object) in objects.enumerated() {
+                if let key = try? own.archiveKey(from: object) { return (key, index) }
+            }
+            throw CommandFailure(
+                what: what, why: "the archive was not wrapped for the key in \(file)",
+                hint: "name the key of the KAS that the archive names: \(archive.kas), or ask it: --kas-token-file",
+                status: .notPermitted)
+        case .service(let client, let base):
+            // Several entries are ways to one key: the one that the KAS which is asked can know.
+            let index = objects.firstIndex { $0.url == base } ?? 0
+            do throws(KeyAccessError) {
+                let key = try await client.rewrap(
+                    archive: objects[index], policy: archive.manifest.encryptionInformation.policy)
+                return (key, index)
+            } catch {
+                throw CommandFailure(error, what: what)
+            }
         }
     }
 }

@@ -1,0 +1,96 @@
+import BoxView
+import Media
+import MediaFile
+
+/// What `archive export` wrote.
+struct ArchiveExportDocument: Codable, Equatable {
+    /// Where recordings do not go on into each other.
+    struct Seam: Codable, Equatable {
+        var reason: FilmTimeline.Seam.Reason
+        /// Seconds from the beginning of the film.
+        var at: Double
+        /// ISO 8601: where one recording ends, and the next begins.
+        var from: String
+        var to: String
+        /// Seconds of it that are left in the film.
+        var kept: Double
+    }
+
+    var schema = "watchbox.archive.export/1"
+    var output: String
+    /// Archives that were opened.
+    var archives: Int
+    /// Of the first frame and the end of the last, ISO 8601; nil: nobody knows when it was recorded.
+    var from: String?
+    var to: String?
+    /// Of the film.
+    var seconds: Double
+    var bytes: Int
+    var videoFrames: Int
+    var audioFrames: Int
+    var seams: [Seam]
+    /// The time that was asked for goes on in a recording that is not finished yet.
+    var recordsNow: Bool
+
+    init(
+        _ summary: MediaWriter.Summary, _ timeline: FilmTimeline, output: String, bytes: Int64, archives: Int,
+        isWallTime: Bool, recordsNow: Bool
+    ) {
+        self.output = output
+        self.archives = archives
+        from = isWallTime ? timeline.begin.map(CalendarTime.iso8601) : nil
+        to = isWallTime ? CalendarTime.iso8601(timeline.end) : nil
+        seconds = Double(timeline.duration.milliseconds) / 1000
+        self.bytes = Int(bytes)
+        videoFrames = summary.videoUnits
+        audioFrames = summary.audioUnits
+        seams = timeline.seams.map {
+            .init(
+                reason: $0.reason, at: Double($0.place.milliseconds) / 1000, from: CalendarTime.iso8601($0.from),
+                to: CalendarTime.iso8601($0.to), kept: Double($0.kept) / 1000)
+        }
+        self.recordsNow = recordsNow
+    }
+
+    /// - Parameter asked: what was asked for.
+    func lines(_ timeline: FilmTimeline, asked: RecordingRange, clock: LocalClock?) -> [String] {
+        let begin = timeline.begin ?? 0
+        let times =
+            clock.map { ", \($0.text(begin)) to \($0.brief(timeline.end, beside: begin))" }
+            ?? (begin > 0 ? ", from second \(Quantity.tenths(Double(begin) / 1000)) on" : "")
+        var lines = [
+            "\(output): \(Quantity.time(seconds: seconds))\(times), \(Quantity.bytes(bytes)) from "
+                + "\(Quantity.count(archives, "archive"))."
+        ]
+        if asked.from != .min {
+            let distance = Double(abs(begin - asked.from)) / 1000
+            if begin < asked.from {
+                lines.append("    It begins \(Quantity.time(seconds: distance)) before --from, at a key frame")
+            } else if begin > asked.from {
+                lines.append(
+                    "    It begins \(Quantity.time(seconds: distance)) after --from: nothing before that is recorded")
+            }
+        }
+        for (seam, place) in zip(timeline.seams, seams.map(\.at)) {
+            lines.append("    \(Quantity.time(seconds: place)) into it: \(text(seam, clock))")
+        }
+        if recordsNow {
+            lines.append("    What is being recorded now is not in it: that can be exported when it is finished")
+        }
+        return lines.map { Style.oneLine($0) }
+    }
+
+    private func text(_ seam: FilmTimeline.Seam, _ clock: LocalClock?) -> String {
+        let from = clock.map { $0.text(seam.from) } ?? ""
+        let to = clock.map { $0.brief(seam.to, beside: seam.from) } ?? ""
+        switch seam.reason {
+        case .gap:
+            let seconds = Double(seam.to - seam.from) / 1000
+            let length = Quantity.time(seconds: seconds < 10 ? seconds : seconds.rounded())
+            let isCut = seam.kept < seam.to - seam.from - 1
+            let kept = isCut ? ", cut to \(Quantity.time(seconds: Double(seam.kept) / 1000))" : ""
+            return "nothing was recorded for \(length), \(from) to \(to)\(kept)"
+        case .clockSetBack: return "the clock of the camera's machine was set back, from \(from) to \(to)"
+        }
+    }
+}

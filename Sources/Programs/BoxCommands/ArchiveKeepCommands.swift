@@ -1,0 +1,197 @@
+import Archive
+import ArgumentParser
+import BoxView
+import Console
+import Glibc
+import Platform
+
+/// What was done with recordings, for `delete`, `pin` and `unpin`.
+struct RecordingsChange: Codable, Equatable {
+    var schema = "watchbox.recordings.change/1"
+    var camera: String
+    /// `deleted`, `pinned`, `unpinned`.
+    var action: String
+    /// The names that they have, or had.
+    var files: [String]
+    var bytes: Int64
+    /// Left alone by `delete`, since they are pinned.
+    var keptPinned: Int
+    /// Left alone by `delete`, since a part of them is outside of the time.
+    var keptPartly: Int
+    /// Something is recorded now: it is not looked at before it is finished.
+    var recordsNow: Bool
+
+    fileprivate init(
+        _ action: String, _ camera: String, _ chosen: [RecordingDirectory.Recording],
+        _ listing: RecordingDirectory.Listing
+    ) {
+        self.camera = camera
+        self.action = action
+        files = chosen.map(\.name.fileName)
+        bytes = RecordingSpans(chosen).total.bytes
+        keptPinned = 0
+        keptPartly = 0
+        recordsNow = !listing.growing.isEmpty
+    }
+
+    func lines(_ clock: LocalClock, _ chosen: [RecordingDirectory.Recording]) -> [String] {
+        let total = RecordingSpans(chosen).total
+        var lines = [
+            chosen.isEmpty
+                ? "\(camera): there was nothing to be \(action)."
+                : "\(camera): \(action) \(Quantity.count(files.count, "recording")), \(Quantity.bytes(Int(bytes))), "
+                    + "\(clock.text(total.from)) to \(clock.text(total.to))."
+        ]
+        if keptPinned > 0 {
+            lines.append(
+                "    \(Quantity.count(keptPinned, "recording")) stayed: pinned (--pinned deletes these as well)")
+        }
+        if keptPartly > 0 {
+            lines.append("    \(Quantity.count(keptPartly, "recording")) stayed: partly outside of the time")
+        }
+        if recordsNow {
+            lines.append("    What is being recorded now was not looked at: it can be \(action) when it is finished")
+        }
+        return lines
+    }
+}
+
+/// Which recordings, for commands that change them.
+struct RecordingsArguments: ParsableArguments {
+    @Argument(help: "ID of the camera.", completion: CameraNames.completion)
+    var camera: String
+
+    @OptionGroup var times: RecordingTimeOptions
+    @OptionGroup var place: RecordingDirectoryOption
+    @OptionGroup var output: OutputOptions
+
+    func listing(
+        _ parser: MomentParser, or what: String
+    ) throws -> (range: RecordingRange, listing: RecordingDirectory.Listing) {
+        if place.directory == nil { try output.box.requireThisMachine() }
+        try RecordedCamera.check(camera, or: what)
+        let range = try times.range(parser, or: what)
+        return (range, try place.shelf.listing(of: camera, between: range, or: what))
+    }
+
+    /// Does something with each, in their order, and reports how far it came when one fails.
+    ///
+    /// - Parameters:
+    ///   - what: what did not happen then.
+    ///   - body: is told whether it is the last one, after which the directory is flushed.
+    func each(
+        _ chosen: [RecordingDirectory.Recording], or what: String,
+        _ body: (RecordingName, _ isLast: Bool) throws(FileFailure) -> Void
+    ) throws(CommandFailure) {
+        for (index, recording) in chosen.enumerated() {
+            do throws(FileFailure) { try body(recording.name, index == chosen.count - 1) } catch {
+                throw CommandFailure(
+                    what: what, why: "\(error.path): \(error.reason), after \(index) of \(chosen.count)",
+                    hint: [EACCES, EPERM].contains(error.number)
+                        ? "run it as root: sudo watchboxctl archive …" : "see what is there: watchboxctl archive list",
+                    status: [EACCES, EPERM].contains(error.number) ? .notPermitted : .failed)
+            }
+        }
+    }
+}
+
+struct ArchiveDeleteCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "delete", abstract: "Delete recordings of a camera that lie within a time.",
+        discussion: """
+            Deleted is what lies in it from beginning to end, and is not pinned. There is no way back. What is being recorded \
+            now stays.
+
+              sudo watchboxctl archive delete front --from "yesterday 10:00" --to "yesterday 11:00"
+              sudo watchboxctl archive delete front --from 2026-11-28T10:00 --to 2026-11-28T11:00 --yes
+            """)
+
+    @OptionGroup var chosen: RecordingsArguments
+
+    @Flag(help: "Also those that are pinned.")
+    var pinned = false
+
+    @Flag(help: "Do not ask.")
+    var yes = false
+
+    func run() async throws {
+        let what = "not everything was deleted"
+        let parser = MomentParser.system
+        let (range, listing) = try chosen.listing(parser, or: "nothing was deleted")
+        let whole = listing.recordings.filter { range.contains($0.name) }
+        let recordings = whole.filter { pinned || !$0.name.isPinned }
+        var change = RecordingsChange("deleted", chosen.camera, recordings, listing)
+        change.keptPinned = whole.count - recordings.count
+        change.keptPartly = listing.recordings.count - whole.count
+        if !recordings.isEmpty {
+            let total = RecordingSpans(recordings).total
+            try Question.confirm(
+                "Delete \(Quantity.count(recordings.count, "recording")) of \(chosen.camera), "
+                    + "\(Quantity.bytes(Int(total.bytes))), \(parser.clock.text(total.from)) to "
+                    + "\(parser.clock.text(total.to))? There is no way back.",
+                flag: "--yes", isConfirmed: yes)
+        }
+        let directory = chosen.place.shelf.recordings(of: chosen.camera)
+        try chosen.each(recordings, or: what) { (name, isLast) throws(FileFailure) in
+            try DurableFile.remove(directory.path(of: name), isFlushed: isLast)
+        }
+        chosen.output.show(change) { style in
+            change.lines(parser.clock, recordings).map { style.paint($0, .plain) }
+        }
+    }
+}
+
+struct ArchivePinCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "pin", abstract: "Keep recordings of a camera that have something of a time.",
+        discussion: """
+            Pinned ones stay when room is made for new ones. What is being recorded now is pinned when it is finished and the \
+            command is given again.
+
+              sudo watchboxctl archive pin front --from 10:00 --to 10:05
+            """)
+
+    @OptionGroup var chosen: RecordingsArguments
+
+    func run() async throws { try ArchivePinning.run(chosen, isPinned: true) }
+}
+
+struct ArchiveUnpinCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "unpin", abstract: "Let recordings go that were pinned and have something of a time.",
+        discussion: "  sudo watchboxctl archive unpin front --from 10:00 --to 10:05")
+
+    @OptionGroup var chosen: RecordingsArguments
+
+    func run() async throws { try ArchivePinning.run(chosen, isPinned: false) }
+}
+
+private enum ArchivePinning {
+    static func run(_ chosen: RecordingsArguments, isPinned: Bool) throws {
+        let action = isPinned ? "pinned" : "unpinned"
+        let parser = MomentParser.system
+        let (_, listing) = try chosen.listing(parser, or: "nothing was \(action)")
+        let recordings = listing.recordings.filter { $0.name.isPinned != isPinned }
+        let taken = Set(listing.recordings.map(\.name))
+        let directory = chosen.place.shelf.recordings(of: chosen.camera)
+        try chosen.each(recordings, or: "not everything was \(action)") { (name, isLast) throws(FileFailure) in
+            let path = directory.path(of: name)
+            var renamed = name
+            renamed.isPinned = isPinned
+            let target = directory.path(of: renamed)
+            // Two files of one recording are nobody's work: neither takes the other's place.
+            guard !taken.contains(renamed) else { throw FileFailure(call: "rename", path: target, number: EEXIST) }
+            try DurableFile.move(path, to: target, isFlushed: isLast)
+        }
+        var change = RecordingsChange(action, chosen.camera, recordings, listing)
+        change.files = recordings.map {
+            var name = $0.name
+            name.isPinned = isPinned
+            return name.fileName
+        }
+        let shown = change
+        chosen.output.show(shown) { style in
+            shown.lines(parser.clock, recordings).map { style.paint($0, .plain) }
+        }
+    }
+}

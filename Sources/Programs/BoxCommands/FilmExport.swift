@@ -1,0 +1,300 @@
+import Archive
+import BoxView
+import Console
+import Media
+import MediaFile
+import Platform
+
+/// Joins parts of archives into one MP4 file: its access units are those that the archives have, byte for byte. The file has its name when it is
+/// whole; letting go before leaves nothing behind.
+final class FilmExport {
+    /// An archive that something is taken from.
+    struct Source {
+        var path: String
+        /// When the film in it begins, in milliseconds since 1970; of one that nobody knows it of, 0.
+        var begin: Int64
+        /// Milliseconds that its name promises; nil: it says nothing.
+        var duration: Int64?
+
+        var name: String { path.split(separator: "/").last.map(String.init) ?? path }
+    }
+
+    private let output: String
+    /// Of errors: what people call a time in a source.
+    private let clock: LocalClock?
+    private let file: UnfinishedFile
+    private var writer: MediaWriter?
+    private(set) var timeline = FilmTimeline()
+    private var video: VideoFormat?
+    private var audio: AudioFormat?
+    private var hasKeyFrame = false
+    private var archives = 0
+
+    /// - Parameters:
+    ///   - output: the file.
+    ///   - clock: for times in errors; nil: nobody knows when the film was recorded.
+    init(to output: String, clock: LocalClock?) throws(CommandFailure) {
+        self.output = output
+        self.clock = clock
+        do throws(FileFailure) { file = try UnfinishedFile(output) } catch {
+            throw CommandFailure(.output(error), what: Self.what(output))
+        }
+    }
+
+    static func what(_ output: String) -> String { "\(output) was not written" }
+
+    /// What does not happen because of one archive.
+    static func what(_ output: String, _ source: Source) -> String {
+        "\(what(output)), because of \(source.name)"
+    }
+
+    /// Takes what lies within a time, from the last key frame at or before its beginning on.
+    ///
+    /// - Parameter range: milliseconds since 1970, as the source counts.
+    func add(_ source: Source, _ bytes: ArchiveBytes, _ range: RecordingRange) throws(CommandFailure) {
+        let to = range.to < .max ? Self.time(range.to, in: source) : nil
+        var start: Start?
+        if range.from > source.begin {
+            switch try self.start(at: Self.time(range.from, in: source), bytes, source) {
+            case .at(let found): start = found
+            // The film is in the middle of something: all that there is of it is wanted.
+            case .none: break
+            case .behind: return
+            }
+        }
+        try copy(source, bytes, from: start, to: to)
+        archives += 1
+    }
+
+    /// - Parameter replaces: a file of that name.
+    /// - Returns: what was written; nil: nothing was there, and no file is.
+    func finish(replaces: Bool) throws(CommandFailure) -> MediaWriter.Summary? {
+        guard let writer else { return nil }
+        let summary: MediaWriter.Summary
+        do throws(MediaWriterError) { summary = try writer.finish() } catch { throw writerFailure(error) }
+        guard summary.videoUnits + summary.audioUnits > 0 else { return nil }
+        do throws(FileFailure) { try file.finish(replaces: replaces) } catch {
+            throw CommandFailure(.output(error), what: Self.what(output))
+        }
+        return summary
+    }
+
+    // MARK: - Where to begin
+
+    /// Where in a source a film begins: a unit of one of its tracks, and its time.
+    private struct Start {
+        var isVideo: Bool
+        /// Among the units of that track that the demuxer gives.
+        var index: Int
+        var time: MediaTime
+    }
+
+    private enum Place {
+        /// The last key frame at or before the time.
+        case at(Start)
+        /// There is no key frame before it.
+        case none
+        /// The film ends well before it.
+        case behind
+    }
+
+    /// Of a time on the clock, never longer than a film is; what is later is behind all of it.
+    private static func time(_ milliseconds: Int64, in source: Source) -> MediaTime {
+        MediaTime(milliseconds: min(milliseconds - source.begin, FilmTimeline.latest / 1_000_000))
+    }
+
+    /// Where a film begins that is to begin at `from`, found without keeping what lies between.
+    private func start(at from: MediaTime, _ bytes: ArchiveBytes, _ source: Source) throws(CommandFailure) -> Place {
+        try reading(source, bytes) { () throws(MediaSourceError) in try bytes.skip(to: from) }
+        let place = try scan(to: from, bytes, source)
+        guard case .none = place, !bytes.skipped.isEmpty else { return place }
+        bytes.skipped = 0..<0
+        return try scan(to: from, bytes, source)
+    }
+
+    private func scan(to from: MediaTime, _ bytes: ArchiveBytes, _ source: Source) throws(CommandFailure) -> Place {
+        let reader = try reader(source, bytes)
+        var keyFrame: Start?
+        var sound: Start?
+        var videoCount = 0
+        var audioCount = 0
+        var last = MediaTime.zero
+        scanning: while let events = try next(reader, source, bytes) {
+            for case .accessUnit(let unit) in events {
+                last = max(last, unit.decodeTime)
+                if unit.track.isVideo {
+                    if unit.decodeTime > from { break scanning }
+                    if unit.isKeyFrame, unit.presentationTime <= from {
+                        keyFrame = Start(isVideo: true, index: videoCount, time: unit.presentationTime)
+                    }
+                    videoCount += 1
+                } else {
+                    // Files hold the tracks in runs: the frames of that time may be behind the audio.
+                    if unit.decodeTime > from + Self.longestRun { break scanning }
+                    if unit.decodeTime <= from {
+                        sound = Start(isVideo: false, index: audioCount, time: unit.decodeTime)
+                    }
+                    audioCount += 1
+                }
+            }
+        }
+        if last + Self.roundedEnd < from { return .behind }
+        return (keyFrame ?? (reader.hasVideo ? nil : sound)).map { .at($0) } ?? .none
+    }
+
+    /// By how much the last frame may be before the end that a name says.
+    private static let roundedEnd = MediaTime(milliseconds: RecordingSpans.tolerance)
+
+    /// More than one track runs ahead of the other in any film that a camera records.
+    private static let longestRun = MediaTime(milliseconds: 10_000)
+
+    // MARK: - Copying
+
+    private func copy(
+        _ source: Source, _ bytes: ArchiveBytes, from start: Start?, to end: MediaTime?
+    ) throws(CommandFailure) {
+        guard timeline.beginRecording(source.begin) else {
+            throw CommandFailure(
+                what: Self.what(output, source), why: "the film is longer than 100 days", hint: "export parts of it")
+        }
+        let reader = try reader(source, bytes)
+        var videoCount = 0
+        var audioCount = 0
+        var hasBegun = start == nil
+        /// Tracks that are past the end, and how far the film was read.
+        var isVideoOver = false
+        var isAudioOver = false
+        while let events = try next(reader, source, bytes) {
+            for event in events {
+                guard case .accessUnit(let unit) = event else {
+                    try change(to: event, at: source, after: timeline.end, reader)
+                    continue
+                }
+                let index = unit.track.isVideo ? videoCount : audioCount
+                if unit.track.isVideo { videoCount += 1 } else { audioCount += 1 }
+                if let end, unit.decodeTime > end {
+                    if unit.track.isVideo { isVideoOver = true } else { isAudioOver = true }
+                    if unit.decodeTime > end + Self.longestRun { return }
+                    continue
+                }
+                if let start, !hasBegun || unit.decodeTime < start.time {
+                    hasBegun = hasBegun || unit.track.isVideo == start.isVideo && index == start.index
+                    // The other track comes along from that time on, wherever in the file it is.
+                    let comesAlong = unit.track.isVideo != start.isVideo && unit.decodeTime >= start.time
+                    guard hasBegun && unit.track.isVideo == start.isVideo || comesAlong else { continue }
+                }
+                try write(unit, of: source)
+            }
+            // Of a film whose tracks are not all known yet, such as MPEG-TS, more is read than is needed.
+            let isOver = reader.trackCount == 2 ? isVideoOver && isAudioOver : isVideoOver || isAudioOver
+            if isOver { return }
+        }
+    }
+
+    private func write(_ unit: AccessUnit, of source: Source) throws(CommandFailure) {
+        if unit.track.isVideo, !hasKeyFrame {
+            // What comes before the first key frame nobody can decode.
+            guard unit.isKeyFrame else { return }
+            hasKeyFrame = true
+        }
+        do throws(MediaWriterError) { try writer?.write(.accessUnit(timeline.placed(unit))) } catch {
+            throw writerFailure(error)
+        }
+    }
+
+    /// A format, which the film has to be able to go on with: parameter sets may change, and nothing else.
+    private func change(
+        to event: MediaEvent, at source: Source, after end: Int64, _ reader: MovieReader
+    ) throws(CommandFailure) {
+        var change: String?
+        switch event {
+        case .videoFormat(let format):
+            if let video, video.codec != format.codec { change = "the video goes on as \(Self.name(format.codec))" }
+            if video == nil, archives > 0 { change = "video begins" }
+            video = format
+        case .audioFormat(let format):
+            if let audio, audio.audioSpecificConfig != format.audioSpecificConfig { change = "the audio changes" }
+            if audio == nil, archives > 0 { change = "audio begins" }
+            audio = format
+        case .accessUnit: return
+        }
+        if let change {
+            let place = clock.map { $0.text(source.begin) } ?? source.name
+            throw CommandFailure(
+                what: Self.what(output), why: "\(change) at \(place) (\(source.name)), which one film cannot hold",
+                hint: clock == nil
+                    ? "export parts of it"
+                    : "make two exports: --to \(Self.option(source.begin)), and --from that time")
+        }
+        if writer == nil {
+            writer = MediaWriter(
+                .mp4, to: .file(path: file.temporary), tracks: reader.trackCount == 2 ? [.video, .audio] : [])
+        }
+        do throws(MediaWriterError) { try writer?.write(event) } catch { throw writerFailure(error) }
+    }
+
+    private static func name(_ codec: VideoCodec) -> String { codec == .h264 ? "H.264" : "H.265" }
+
+    /// As `--from` and `--to` take it.
+    private static func option(_ milliseconds: Int64) -> String { CalendarTime.iso8601(milliseconds) }
+
+    // MARK: - Errors
+
+    private static let filmHint =
+        "the archive is whole, and what is in it is no film of a camera: look at it with watchboxctl archive open"
+
+    private func reader(_ source: Source, _ bytes: ArchiveBytes) throws(CommandFailure) -> MovieReader {
+        try reading(source, bytes) { () throws(MediaSourceError) in
+            try MovieReader(bytes, named: "the film", damagedHint: Self.filmHint)
+        }
+    }
+
+    private func next(
+        _ reader: MovieReader, _ source: Source, _ bytes: ArchiveBytes
+    ) throws(CommandFailure) -> [MediaEvent]? {
+        let events = try reading(source, bytes) { () throws(MediaSourceError) in try reader.next() }
+        for case .accessUnit(let unit) in events ?? [] where !FilmTimeline.isTime(unit) {
+            throw CommandFailure(
+                what: Self.what(output, source), why: "it says impossible times of its frames", hint: Self.filmHint)
+        }
+        return events
+    }
+
+    private func reading<R>(
+        _ source: Source, _ bytes: ArchiveBytes, _ body: () throws(MediaSourceError) -> R
+    ) throws(CommandFailure) -> R {
+        do throws(MediaSourceError) { return try body() } catch {
+            guard let failure = bytes.failure else {
+                throw CommandFailure(
+                    what: Self.what(output, source), why: "\(error.what): \(error.why)", hint: error.hint)
+            }
+            throw Self.failure(failure, output, source, clock)
+        }
+    }
+
+    /// An archive that cannot be read, and how to go round it.
+    static func failure(
+        _ error: ArchiveError, _ output: String, _ source: Source, _ clock: LocalClock?
+    ) -> CommandFailure {
+        var failure = CommandFailure(error, what: what(output, source))
+        switch error {
+        case .input, .format:
+            guard clock != nil, let duration = source.duration else { break }
+            failure.hint +=
+                "; or go round it: --to \(option(source.begin)), and --from \(option(source.begin + duration))"
+        case .cancelled: failure.what = what(output)
+        case .output, .readBack: break
+        }
+        return failure
+    }
+
+    private func writerFailure(_ error: MediaWriterError) -> CommandFailure {
+        let hint =
+            switch error {
+            case .libraryMissing: "install that package, then run it again"
+            case .formatChanged, .malformedFormat: "export parts of it"
+            case .cannotCreate, .cannotWrite, .failed, .needsSeeking: "name another --output, on a disk with room"
+            }
+        return CommandFailure(what: Self.what(output), why: "\(error)", hint: hint)
+    }
+}

@@ -1,0 +1,177 @@
+import Archive
+import ArgumentParser
+import BoxConfiguration
+import Console
+import Glibc
+import Platform
+import Wire
+
+/// Where cameras record to: a directory for each of them in one.
+struct RecordingShelf {
+    static let defaultDirectory = CameraSettings.recordings
+
+    /// Of all cameras.
+    let directory: String
+
+    /// The cameras that have a directory, whether something is in it or not.
+    func cameras(or what: String) throws(CommandFailure) -> [String] {
+        let descriptor = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard descriptor >= 0 else {
+            throw failure(FileFailure(call: "open", path: directory, number: errno), or: what)
+        }
+        defer { close(descriptor) }
+        do throws(FileFailure) {
+            return try Directory.names(of: descriptor, path: directory).filter { name in
+                var status = stat()
+                return Self.isCamera(name) && fstatat(descriptor, name, &status, AT_SYMLINK_NOFOLLOW) == 0
+                    && status.st_mode & S_IFMT == S_IFDIR
+            }
+        } catch {
+            throw failure(error, or: what)
+        }
+    }
+
+    func recordings(of camera: String) -> RecordingDirectory { RecordingDirectory("\(directory)/\(camera)") }
+
+    func listing(of camera: String, or what: String) throws(CommandFailure) -> RecordingDirectory.Listing {
+        do throws(FileFailure) { return try recordings(of: camera).list() } catch {
+            throw failure(error, or: what)
+        }
+    }
+
+    /// Recordings that were finished and have something between two times, in the order in which they were made.
+    func listing(
+        of camera: String, between range: RecordingRange, or what: String
+    ) throws(CommandFailure) -> RecordingDirectory.Listing {
+        var listing = try listing(of: camera, or: what)
+        listing.recordings.removeAll { !range.overlaps($0.name) }
+        return listing
+    }
+
+    /// As the ID of one is written; it becomes a part of a path.
+    static func isCamera(_ text: String) -> Bool { Names.isHyphenated(text, limit: 24) }
+
+    private func failure(_ error: FileFailure, or what: String) -> CommandFailure {
+        switch error.number {
+        case EACCES, EPERM:
+            CommandFailure(
+                what: what, why: "\(error.path): \(error.reason)",
+                hint: "run it as root, who alone may see recordings: sudo watchboxctl archive …", status: .notPermitted)
+        case ENOENT where error.path == directory:
+            CommandFailure(
+                what: what, why: "there is no \(directory): nothing was ever recorded on this machine",
+                hint: "switch it on: watchboxctl recording on CAMERA; or name the --directory that cameras record to",
+                status: .notFound)
+        case ENOENT:
+            CommandFailure(
+                what: what, why: "there is no \(error.path): nothing was ever recorded of that camera",
+                hint: "see of which there is something: watchboxctl archive list", status: .notFound)
+        default:
+            CommandFailure(
+                what: what, why: "\(error.path): \(error.reason)", hint: "name another --directory", status: .failed)
+        }
+    }
+}
+
+/// From one time to another, in milliseconds since 1970.
+struct RecordingRange: Equatable {
+    var from: Int64
+    var to: Int64
+
+    static let all = RecordingRange(from: .min, to: .max)
+
+    func overlaps(_ name: RecordingName) -> Bool { name.begin < to && name.end > from }
+
+    func contains(_ name: RecordingName) -> Bool { name.begin >= from && name.end <= to }
+}
+
+/// `--directory`.
+struct RecordingDirectoryOption: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(
+            "Where cameras record to, a directory for each: \(RecordingShelf.defaultDirectory), or a copy of it.",
+            valueName: "directory"),
+        completion: .directory)
+    var directory: String?
+
+    var shelf: RecordingShelf { RecordingShelf(directory: directory ?? RecordingShelf.defaultDirectory) }
+}
+
+/// `--from` and `--to`.
+struct RecordingTimeOptions: ParsableArguments {
+    // A time before now begins with a hyphen, as options do.
+    @Option(
+        parsing: .unconditional,
+        help: ArgumentHelp("Begin: 10:00, 'yesterday 10:00', 2026-11-28T10:00, -10m.", valueName: "time"))
+    var from: String?
+
+    @Option(parsing: .unconditional, help: ArgumentHelp("End, in the same forms, or now.", valueName: "time"))
+    var to: String?
+
+    /// Both times, which have to be on a clock.
+    func range(_ parser: MomentParser, or what: String) throws(CommandFailure) -> RecordingRange {
+        guard let from, let to else {
+            throw CommandFailure(
+                what: what, why: "\(from == nil ? "--from" : "--to") is missing", hint: "name both, --from and --to",
+                status: .usage)
+        }
+        return try Self.range(
+            try Self.instant(from, "--from", parser, or: what), try Self.instant(to, "--to", parser, or: what),
+            parser.clock, or: what)
+    }
+
+    /// Times of which both may be left out.
+    func optionalRange(_ parser: MomentParser, or what: String) throws(CommandFailure) -> RecordingRange {
+        var range = RecordingRange.all
+        if let from { range.from = try Self.instant(from, "--from", parser, or: what) }
+        if let to { range.to = try Self.instant(to, "--to", parser, or: what) }
+        return try Self.range(range.from, range.to, parser.clock, or: what)
+    }
+
+    static func moment(
+        _ text: String, _ option: String, _ parser: MomentParser, or what: String
+    ) throws(CommandFailure) -> Moment {
+        do throws(MomentParser.Fault) { return try parser.parse(text) } catch {
+            throw CommandFailure(
+                what: what, why: "\(option): \(error)", hint: "write a time as \(MomentParser.forms)", status: .usage)
+        }
+    }
+
+    private static func instant(
+        _ text: String, _ option: String, _ parser: MomentParser, or what: String
+    ) throws(CommandFailure) -> Int64 {
+        guard case .instant(let instant) = try moment(text, option, parser, or: what) else {
+            throw CommandFailure(
+                what: what, why: "\(option): '\(text)' are seconds from the beginning of a file, and no file was named",
+                hint: "write a time as \(MomentParser.forms)", status: .usage)
+        }
+        return instant
+    }
+
+    private static func range(
+        _ from: Int64, _ to: Int64, _ clock: LocalClock, or what: String
+    ) throws(CommandFailure) -> RecordingRange {
+        guard from < to else {
+            throw CommandFailure(
+                what: what, why: "--to (\(clock.text(to))) is not after --from (\(clock.text(from)))",
+                hint: "name the day as well: 2026-11-28T10:00", status: .usage)
+        }
+        return RecordingRange(from: from, to: to)
+    }
+}
+
+/// A camera by its ID.
+enum RecordedCamera {
+    static func check(_ text: String, or what: String) throws(CommandFailure) {
+        guard RecordingShelf.isCamera(text) else {
+            throw CommandFailure(
+                what: what, why: "'\(ShownText.line(text, bytes: 60, mark: "…"))' is no ID of a camera",
+                hint: "see of which there is something: watchboxctl archive list", status: .usage)
+        }
+    }
+}
+
+extension MomentParser {
+    /// Now, and here.
+    static var system: MomentParser { MomentParser(now: Clocks.wallMilliseconds, clock: .system) }
+}

@@ -1,0 +1,140 @@
+import BoxView
+import Testing
+
+@testable import Archive
+@testable import BoxCommands
+
+/// What is recorded, as spans and as a picture.
+struct RecordingSpansTests {
+    /// 2026-11-28 00:00 UTC.
+    private static let midnight: Int64 = 1_795_824_000_000
+    private static let hour: Int64 = 3_600_000
+
+    private static func recording(
+        _ sequence: UInt64, _ begin: Int64, _ duration: UInt32, bytes: Int64 = 1_000_000, isPinned: Bool = false
+    ) -> RecordingDirectory.Recording {
+        .init(
+            name: RecordingName(sequence: sequence, begin: begin, duration: duration, isPinned: isPinned), size: bytes)
+    }
+
+    @Test func `recordings that go on are one span, to 2 seconds between them`() {
+        let begin = Self.midnight
+        let spans = RecordingSpans([
+            Self.recording(1, begin, 60_000), Self.recording(2, begin + 60_020, 60_000),
+            Self.recording(3, begin + 122_020, 60_000, isPinned: true), Self.recording(4, begin + 184_021, 60_000),
+            // The clock was set back by an hour, and then goes on.
+            Self.recording(5, begin - 3_600_000, 60_000), Self.recording(6, begin - 3_540_500, 60_000),
+        ])
+        #expect(
+            spans.spans == [
+                .init(from: begin, to: begin + 182_020, duration: 180_000, bytes: 3_000_000, files: 3, pinned: 1),
+                .init(
+                    from: begin + 184_021, to: begin + 244_021, duration: 60_000, bytes: 1_000_000, files: 1, pinned: 0),
+                .init(
+                    from: begin - 3_600_000, to: begin - 3_480_500, duration: 120_000, bytes: 2_000_000, files: 2,
+                    pinned: 0),
+            ])
+        #expect(spans.breaks == [.gap, .clockSetBack])
+        #expect(spans.total.from == begin - 3_600_000)
+        #expect(spans.total.to == begin + 244_021)
+        #expect(spans.total.duration == 360_000)
+    }
+
+    @Test func `absurd names and sizes are counted, and nothing overflows`() {
+        let latest: Int64 = 253_402_300_799_999
+        let spans = RecordingSpans([
+            Self.recording(0, 0, .max, bytes: .max), Self.recording(.max, latest, .max, bytes: .max),
+            Self.recording(3, 0, 0, bytes: .max), Self.recording(4, latest, .max, bytes: -5),
+        ])
+        #expect(spans.total.bytes == .max)
+        #expect(spans.total.files == 4)
+        let parts = [0, latest, latest - 5, 1].map {
+            RecordingPicture.Part(from: $0, to: $0 + Int64(UInt32.max), isPinned: true)
+        }
+        let lines = RecordingPicture(parts, clock: .fixed(-50_400, "X")).lines(Style(width: 100))
+        #expect(lines.count <= 2 + 3 * RecordingPicture.maxDays)
+    }
+
+    @Test func `a picture has a line for each day`() {
+        let day = 24 * Self.hour
+        let parts: [RecordingPicture.Part] = [
+            // Yesterday from 03:10 on, with a gap of five minutes at noon; today until 19:22, with a pinned minute.
+            .init(from: Self.midnight - day + 190 * 60_000, to: Self.midnight - day / 2, isPinned: false),
+            .init(from: Self.midnight - day / 2 + 300_000, to: Self.midnight, isPinned: false),
+            .init(from: Self.midnight, to: Self.midnight + 15 * Self.hour, isPinned: false),
+            .init(from: Self.midnight + 15 * Self.hour, to: Self.midnight + 15 * Self.hour + 60_000, isPinned: true),
+            .init(
+                from: Self.midnight + 18 * Self.hour, to: Self.midnight + 19 * Self.hour + 22 * 60_000, isPinned: false),
+        ]
+        let picture = RecordingPicture(parts, clock: .fixed(0, "UTC"))
+        #expect(
+            picture.lines(Style(width: 80)) == [
+                "                0     3     6     9     12    15    18    21    24",
+                "Fri 2026-11-27  ······▆█████████████████▇███████████████████████  20h 45m",
+                "Sat 2026-11-28  ██████████████████████████████▁·····██▆·········  16h 23m",
+                "        pinned                                ^",
+            ])
+        #expect(
+            picture.lines(Style(width: 60)) == [
+                "                0  3  6  9  12 15 18 21 24",
+                "Fri 2026-11-27  ···▇████████▇███████████  20h 45m",
+                "Sat 2026-11-28  ███████████████▁··█▃····  16h 23m",
+                "        pinned                 ^",
+            ])
+    }
+
+    @Test func `many days are the newest, and days without anything are counted`() {
+        let day = 24 * Self.hour
+        let lines = RecordingPicture(
+            (0..<40).map {
+                .init(from: Self.midnight + $0 * 2 * day, to: Self.midnight + $0 * 2 * day + Self.hour, isPinned: false)
+            }, clock: .fixed(0, "UTC")
+        ).lines(Style(width: 100))
+        #expect(lines.count == 2 + 31 + 30)
+        #expect(lines[1].contains("--from"))
+        #expect(lines[3] == "  1 day without a recording")
+        #expect(lines.last?.hasPrefix("Sun 2027-02-14") == true, "\(lines.last ?? "")")
+    }
+
+    @Test func `a day on which clocks are set is as long as it is`() {
+        // 2026-10-25 00:00 CEST to 24:00 CET: 25 hours.
+        let begin: Int64 = 1_792_879_200_000
+        let lines = RecordingPicture(
+            [.init(from: begin, to: begin + 25 * Self.hour, isPinned: false)], clock: MomentParserTests.berlin
+        ).lines(Style(width: 80))
+        #expect(lines.count == 2)
+        #expect(lines.last == "Sun 2026-10-25  " + String(repeating: "█", count: 48) + "    1d 1h")
+    }
+
+    @Test func `a document has spans, gaps and steps of the clock`() {
+        var listing = RecordingDirectory.Listing()
+        listing.recordings = [
+            Self.recording(1, Self.midnight, 60_040),
+            Self.recording(2, Self.midnight + 120_000, 60_000, isPinned: true),
+            Self.recording(3, Self.midnight, 1000),
+        ]
+        listing.growing = [4]
+        let camera = RecordingsDocument.Camera("front", listing, hasFiles: true)
+        #expect(camera.recordsNow && camera.files == 3 && camera.pinned == 1 && camera.seconds == 121.04)
+        #expect(camera.from == "2026-11-28T00:00:00.000Z" && camera.to == "2026-11-28T00:03:00.000Z")
+        #expect(camera.spans.count == 3)
+        #expect(
+            camera.gaps == [
+                .init(from: "2026-11-28T00:01:00.040Z", to: "2026-11-28T00:02:00.000Z", seconds: 59.96)
+            ])
+        #expect(camera.clockSteps == [.init(from: "2026-11-28T00:03:00.000Z", to: "2026-11-28T00:00:00.000Z")])
+        #expect(camera.recordings?.map(\.pinned) == [false, true, false])
+        #expect(camera.recordings?.first?.file == "00000001-20261128T000000000Z-60040.tdf")
+        let lines = RecordingsView(camera: "front", listing: listing, clock: .fixed(3600, "CET"))
+            .lines(Style(width: Style.endless), header: true)
+        #expect(
+            lines == [
+                "front: 2m 01s in 3 recordings, 3.0 MB, 1 pinned; recording now",
+                "  oldest 2026-11-28 01:00:00 CET, newest 2026-11-28 01:03:00 CET",
+                "FROM                     TO                       LENGTH    SIZE  FILES  PINNED  THEN",
+                "2026-11-28 01:00:00 CET  2026-11-28 01:01:00 CET    60 s  1.0 MB      1       0  nothing for 59 s",
+                "2026-11-28 01:02:00 CET  2026-11-28 01:03:00 CET    60 s  1.0 MB      1       1  the clock was set back",
+                "2026-11-28 01:00:00 CET  2026-11-28 01:00:01 CET   1.0 s  1.0 MB      1       0  recording now",
+            ])
+    }
+}
