@@ -25,16 +25,26 @@ final class ContainerInput: MediaInput {
     convenience init(_ configuration: MediaFileConfiguration, clock: SourceClock) throws(MediaSourceError) {
         // It knows a missing file, a directory and an empty file by name.
         try self.init(
-            try FileBytes(path: configuration.path), named: configuration.path, formats: nil,
+            try FileBytes(path: configuration.path), named: configuration.path, limits: nil,
             transcoding: configuration.transcoding, clock: clock)
+    }
+
+    /// What libavformat may do with bytes that anybody may have made.
+    struct Limits {
+        /// The only containers that are read, by libavformat's names.
+        var formats: String
+        /// The only decoders that may look into frames, by libavcodec's names.
+        var decoders: String
+        /// Tracks at most.
+        var tracks: Int
     }
 
     /// - Parameters:
     ///   - name: what messages call it; of a file, also a hint at its format.
-    ///   - formats: the only ones that are read, by libavformat's names; nil: all that it knows.
+    ///   - limits: nil: it reads all that it knows.
     ///   - damagedHint: what is to be done when it cannot be read.
     init(
-        _ bytes: any ByteSource, named name: String, formats: String?,
+        _ bytes: any ByteSource, named name: String, limits: Limits?,
         transcoding: MediaFileConfiguration.Transcoding?, damagedHint: String = ContainerInput.damagedHint,
         clock: SourceClock
     ) throws(MediaSourceError) {
@@ -50,7 +60,7 @@ final class ContainerInput: MediaInput {
         }
         guard let packet = wb_av_packet_alloc() else { throw Self.outOfMemory(path) }
         self.packet = packet
-        try open(formats)
+        try open(limits)
         try selectTracks(transcoding)
     }
 
@@ -118,7 +128,7 @@ final class ContainerInput: MediaInput {
         if let failure = input.failure { throw failure }
     }
 
-    private func open(_ formats: String?) throws(MediaSourceError) {
+    private func open(_ limits: Limits?) throws(MediaSourceError) {
         context = wb_avformat_alloc_context()
         guard let context, let reader = input.openContext() else { throw Self.outOfMemory(path) }
         context.pointee.pb = reader
@@ -131,7 +141,12 @@ final class ContainerInput: MediaInput {
         defer { wb_av_dict_free(&options) }
         // A playlist or a manifest must not make us read from elsewhere: no protocol has this name.
         _ = wb_av_dict_set(&options, "protocol_whitelist", "none", 0)
-        if let formats { _ = wb_av_dict_set(&options, "format_whitelist", formats, 0) }
+        if let limits {
+            _ = wb_av_dict_set(&options, "format_whitelist", limits.formats, 0)
+            // Also of those that avformat_find_stream_info opens.
+            _ = wb_av_dict_set(&options, "codec_whitelist", limits.decoders, 0)
+            _ = wb_av_dict_set(&options, "max_streams", "\(limits.tracks)", 0)
+        }
         Libav.takeLog()
         // The name hints at the format, and nothing is opened by it. Frees the context when it fails.
         var code = wb_avformat_open_input(&self.context, "file:" + path, nil, &options)

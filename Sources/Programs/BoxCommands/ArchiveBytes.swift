@@ -10,7 +10,10 @@ final class ArchiveBytes: ByteSource {
     private(set) var failure: ArchiveError?
 
     /// Bytes that are left out, as if they were not there: fragments before the one that is wanted.
-    var skipped: Range<Int64> = 0..<0
+    private(set) var skipped: Range<Int64> = 0..<0
+
+    /// Where it seems to end; nil: where it does.
+    private var visibleEnd: Int64?
 
     private let archive: OpenedArchive
     private let map: TDFSegmentMap
@@ -25,7 +28,10 @@ final class ArchiveBytes: ByteSource {
         self.progress = progress
     }
 
-    var size: Int64 { map.clearSize - Int64(skipped.count) }
+    var size: Int64 { (visibleEnd ?? wholeSize) - Int64(skipped.count) }
+
+    /// Bytes, with those that are left out.
+    var wholeSize: Int64 { map.clearSize }
 
     func read(_ wanted: Range<Int64>) throws(MediaSourceError) -> ArraySlice<UInt8> {
         let isBefore = wanted.lowerBound < skipped.lowerBound
@@ -44,12 +50,35 @@ final class ArchiveBytes: ByteSource {
         return content[...]
     }
 
+    /// Ends the work here when nobody wants it any more. Between two readings there may be much of it: a film may say that it has the same few
+    /// bytes a million times.
+    func ask() throws(MediaSourceError) {
+        do throws(ArchiveError) { try progress(range.lowerBound) } catch { throw failed(error) }
+    }
+
+    /// Shows all of it.
+    func showAll() {
+        skipped = 0..<0
+        visibleEnd = nil
+    }
+
+    /// Shows the first segment alone, where that is a film of its own: libavformat looks at the beginning of each fragment that it sees before it
+    /// gives a frame, and each costs a segment.
+    ///
+    /// - Returns: false: it is none, and all of it is shown.
+    func showBeginning() throws(MediaSourceError) -> Bool {
+        showAll()
+        guard map.count > 1, MovieFragments(try segment(0)) != nil else { return false }
+        visibleEnd = map.clearRange(of: 0).upperBound
+        return true
+    }
+
     /// Leaves out the fragments that end before a time, where the archive is of those whose segments begin with fragments; others are read from
     /// their beginning, which costs time and nothing else.
     ///
     /// - Parameter time: from the beginning of the film.
     func skip(to time: MediaTime) throws(MediaSourceError) {
-        skipped = 0..<0
+        showAll()
         guard map.count > 1, let fragments = MovieFragments(try segment(0)) else { return }
         var low = 0
         var high = map.count
@@ -81,8 +110,12 @@ final class ArchiveBytes: ByteSource {
             try archive.read(segment) { (bytes) throws(ArchiveError) in content += bytes }
             range = segment
         } catch {
-            failure = error
-            throw MediaSourceError(what: "the archive cannot be read", why: "\(error)", hint: "Look at the archive.")
+            throw failed(error)
         }
+    }
+
+    private func failed(_ error: ArchiveError) -> MediaSourceError {
+        failure = error
+        return MediaSourceError(what: "the archive cannot be read", why: "\(error)", hint: "Look at the archive.")
     }
 }

@@ -1,6 +1,7 @@
 import Archive
 import ArgumentParser
 import Console
+import KeyAccess
 import KeyAccessClient
 import Platform
 
@@ -47,6 +48,12 @@ struct ArchiveExportCommand: AsyncParsableCommand {
         var recordsNow = false
     }
 
+    func validate() throws {
+        if output == "-" {
+            throw ValidationError("--output: an MP4 file is not written from its beginning to its end: name a file.")
+        }
+    }
+
     func run() async throws {
         let what = FilmExport.what(output)
         let isFile = camera.hasSuffix(RecordingName.suffix) || camera.contains("/")
@@ -62,16 +69,16 @@ struct ArchiveExportCommand: AsyncParsableCommand {
         defer { work.end() }
         let export = try FilmExport(to: output, clock: task.clock)
         var done: Int64 = 0
-        for (source, size) in zip(task.sources, sizes) {
+        var stream: String?
+        for (listed, size) in zip(task.sources, sizes) {
             let before = done
             do throws(ArchiveError) { try work.progress(before) } catch {
-                throw FilmExport.failure(error, output, source, task.clock)
+                throw FilmExport.failure(error, output, listed, task.clock)
             }
-            let archive: ArchiveReader
-            do throws(ArchiveError) { archive = try ArchiveReader(source.path) } catch {
-                throw FilmExport.failure(error, output, source, task.clock)
-            }
+            let (source, archive) = try FilmExport.open(listed, isListed: !isFile, output, task.clock)
             let opened = try await keys.open(archive, what: FilmExport.what(output, source))
+            stream = archive.policy?.stream
+            try export.check(source, isOf: stream)
             let bytes = ArchiveBytes(opened, map: archive.map) { (place) throws(ArchiveError) in
                 try work.progress(before &+ place)
             }
@@ -82,30 +89,30 @@ struct ArchiveExportCommand: AsyncParsableCommand {
             throw Self.nothing(what, "there is no frame in that time", isFile ? "name other times" : listHint)
         }
         let document = ArchiveExportDocument(
-            summary, export.timeline, output: output, bytes: Self.size(output), archives: task.sources.count,
-            isWallTime: task.clock != nil, recordsNow: task.recordsNow && task.range.to >= parser.now)
+            summary, export.timeline, output: output, stream: stream, bytes: Self.size(output),
+            archives: task.sources.count, isWallTime: task.clock != nil, recordsNow: task.recordsNow)
         StandardOutput.show(
             document, json: json, document.lines(export.timeline, asked: task.range, clock: task.clock))
     }
 
-    private var listHint: String { "see what is there: watchboxctl archive list \(camera)" }
+    private var listHint: String { place.shelf.listHint(camera) }
 
     private func cameraTask(_ parser: MomentParser, or what: String) throws(CommandFailure) -> Task {
-        try RecordedCamera.check(camera, or: what)
+        try place.shelf.check(camera, or: what)
         let range = try times.range(parser, or: what)
         let listing = try place.shelf.listing(of: camera, between: range, or: what)
         guard !listing.recordings.isEmpty else {
             throw Self.nothing(
                 what,
                 "nothing of \(camera) is recorded from \(parser.clock.text(range.from)) to \(parser.clock.text(range.to))",
-                listing.growing.isEmpty
-                    ? listHint : "what is being recorded now can be exported when it is finished, after a minute")
+                listing.growsInto(range)
+                    ? "what is being recorded now can be exported when it is finished, after a minute" : listHint)
         }
         let directory = place.shelf.recordings(of: camera)
         return Task(
             sources: listing.recordings.map {
                 .init(path: directory.path(of: $0.name), begin: $0.name.begin, duration: Int64($0.name.duration))
-            }, range: range, clock: parser.clock, recordsNow: !listing.growing.isEmpty)
+            }, range: range, clock: parser.clock, recordsNow: listing.growsInto(range))
     }
 
     private func fileTask(_ parser: MomentParser, or what: String) throws(CommandFailure) -> Task {

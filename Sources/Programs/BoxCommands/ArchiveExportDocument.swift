@@ -18,6 +18,8 @@ struct ArchiveExportDocument: Codable, Equatable {
 
     var schema = "watchbox.archive.export/1"
     var output: String
+    /// The stream that the archives are of, as their policies say; nil: they name none.
+    var stream: String?
     /// Archives that were opened.
     var archives: Int
     /// Of the first frame and the end of the last, ISO 8601; nil: nobody knows when it was recorded.
@@ -33,10 +35,11 @@ struct ArchiveExportDocument: Codable, Equatable {
     var recordsNow: Bool
 
     init(
-        _ summary: MediaWriter.Summary, _ timeline: FilmTimeline, output: String, bytes: Int64, archives: Int,
-        isWallTime: Bool, recordsNow: Bool
+        _ summary: MediaWriter.Summary, _ timeline: FilmTimeline, output: String, stream: String?, bytes: Int64,
+        archives: Int, isWallTime: Bool, recordsNow: Bool
     ) {
         self.output = output
+        self.stream = stream
         self.archives = archives
         from = isWallTime ? timeline.begin.map(CalendarTime.iso8601) : nil
         to = isWallTime ? CalendarTime.iso8601(timeline.end) : nil
@@ -64,9 +67,11 @@ struct ArchiveExportDocument: Codable, Equatable {
         ]
         if asked.from != .min {
             let distance = Double(abs(begin - asked.from)) / 1000
-            if begin < asked.from {
+            if abs(begin - asked.from) < Self.unseen {
+                // Nobody looks for a difference of a few frames.
+            } else if begin < asked.from {
                 lines.append("    It begins \(Quantity.time(seconds: distance)) before --from, at a key frame")
-            } else if begin > asked.from {
+            } else {
                 lines.append(
                     "    It begins \(Quantity.time(seconds: distance)) after --from: nothing before that is recorded")
             }
@@ -74,11 +79,21 @@ struct ArchiveExportDocument: Codable, Equatable {
         for (seam, place) in zip(timeline.seams, seams.map(\.at)) {
             lines.append("    \(Quantity.time(seconds: place)) into it: \(text(seam, clock))")
         }
-        if recordsNow {
+        if asked.to != .max, asked.to - timeline.end >= Self.unseen {
+            let distance = Double(asked.to - timeline.end) / 1000
+            let reason =
+                recordsNow
+                ? "what is being recorded now can be exported when it is finished, after a minute"
+                : clock == nil ? "the archive ends there" : "nothing behind that is recorded of the time"
+            lines.append("    It ends \(Quantity.time(seconds: distance)) before --to: \(reason)")
+        } else if recordsNow {
             lines.append("    What is being recorded now is not in it: that can be exported when it is finished")
         }
         return lines.map { Style.oneLine($0) }
     }
+
+    /// Milliseconds.
+    private static let unseen: Int64 = 100
 
     private func text(_ seam: FilmTimeline.Seam, _ clock: LocalClock?) -> String {
         let from = clock.map { $0.text(seam.from) } ?? ""

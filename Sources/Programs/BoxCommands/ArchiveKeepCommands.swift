@@ -11,33 +11,39 @@ struct RecordingsChange: Codable, Equatable {
     var camera: String
     /// `deleted`, `pinned`, `unpinned`.
     var action: String
-    /// The names that they have, or had.
+    /// The names that they have, or had: of those with which it was done.
     var files: [String]
     var bytes: Int64
     /// Left alone by `delete`, since they are pinned.
     var keptPinned: Int
     /// Left alone by `delete`, since a part of them is outside of the time.
     var keptPartly: Int
+    /// Somebody else deleted, pinned or unpinned them meanwhile.
+    var gone: Int
     /// Something is recorded now: it is not looked at before it is finished.
     var recordsNow: Bool
+    /// Recordings that a power cut left, which are not looked at either.
+    var unfinished: Int
 
     fileprivate init(
-        _ action: String, _ camera: String, _ chosen: [RecordingDirectory.Recording],
-        _ listing: RecordingDirectory.Listing
+        _ action: String, _ camera: String, _ changed: [RecordingDirectory.Recording], of count: Int,
+        _ listing: RecordedListing
     ) {
         self.camera = camera
         self.action = action
-        files = chosen.map(\.name.fileName)
-        bytes = RecordingSpans(chosen).total.bytes
+        files = changed.map(\.name.fileName)
+        bytes = RecordingSpans(changed).total.bytes
         keptPinned = 0
         keptPartly = 0
-        recordsNow = !listing.growing.isEmpty
+        gone = count - changed.count
+        recordsNow = listing.recordsNow
+        unfinished = listing.unfinished
     }
 
-    func lines(_ clock: LocalClock, _ chosen: [RecordingDirectory.Recording]) -> [String] {
-        let total = RecordingSpans(chosen).total
+    func lines(_ clock: LocalClock, _ changed: [RecordingDirectory.Recording]) -> [String] {
+        let total = RecordingSpans(changed).total
         var lines = [
-            chosen.isEmpty
+            changed.isEmpty
                 ? "\(camera): there was nothing to be \(action)."
                 : "\(camera): \(action) \(Quantity.count(files.count, "recording")), \(Quantity.bytes(Int(bytes))), "
                     + "\(clock.text(total.from)) to \(clock.text(total.to))."
@@ -49,9 +55,15 @@ struct RecordingsChange: Codable, Equatable {
         if keptPartly > 0 {
             lines.append("    \(Quantity.count(keptPartly, "recording")) stayed: partly outside of the time")
         }
+        if gone > 0 {
+            lines.append(
+                "    \(Quantity.count(gone, "recording")) \(gone == 1 ? "was" : "were") gone meanwhile: deleted, or renamed by pin or unpin"
+            )
+        }
         if recordsNow {
             lines.append("    What is being recorded now was not looked at: it can be \(action) when it is finished")
         }
+        if let text = RecordedListing.unfinishedText(unfinished) { lines.append("    \(text)") }
         return lines
     }
 }
@@ -67,31 +79,11 @@ struct RecordingsArguments: ParsableArguments {
 
     func listing(
         _ parser: MomentParser, or what: String
-    ) throws -> (range: RecordingRange, listing: RecordingDirectory.Listing) {
+    ) throws -> (range: RecordingRange, listing: RecordedListing) {
         if place.directory == nil { try output.box.requireThisMachine() }
-        try RecordedCamera.check(camera, or: what)
+        try place.shelf.check(camera, or: what)
         let range = try times.range(parser, or: what)
         return (range, try place.shelf.listing(of: camera, between: range, or: what))
-    }
-
-    /// Does something with each, in their order, and reports how far it came when one fails.
-    ///
-    /// - Parameters:
-    ///   - what: what did not happen then.
-    ///   - body: is told whether it is the last one, after which the directory is flushed.
-    func each(
-        _ chosen: [RecordingDirectory.Recording], or what: String,
-        _ body: (RecordingName, _ isLast: Bool) throws(FileFailure) -> Void
-    ) throws(CommandFailure) {
-        for (index, recording) in chosen.enumerated() {
-            do throws(FileFailure) { try body(recording.name, index == chosen.count - 1) } catch {
-                throw CommandFailure(
-                    what: what, why: "\(error.path): \(error.reason), after \(index) of \(chosen.count)",
-                    hint: [EACCES, EPERM].contains(error.number)
-                        ? "run it as root: sudo watchboxctl archive …" : "see what is there: watchboxctl archive list",
-                    status: [EACCES, EPERM].contains(error.number) ? .notPermitted : .failed)
-            }
-        }
     }
 }
 
@@ -115,14 +107,10 @@ struct ArchiveDeleteCommand: AsyncParsableCommand {
     var yes = false
 
     func run() async throws {
-        let what = "not everything was deleted"
         let parser = MomentParser.system
         let (range, listing) = try chosen.listing(parser, or: "nothing was deleted")
         let whole = listing.recordings.filter { range.contains($0.name) }
         let recordings = whole.filter { pinned || !$0.name.isPinned }
-        var change = RecordingsChange("deleted", chosen.camera, recordings, listing)
-        change.keptPinned = whole.count - recordings.count
-        change.keptPartly = listing.recordings.count - whole.count
         if !recordings.isEmpty {
             let total = RecordingSpans(recordings).total
             try Question.confirm(
@@ -132,11 +120,18 @@ struct ArchiveDeleteCommand: AsyncParsableCommand {
                 flag: "--yes", isConfirmed: yes)
         }
         let directory = chosen.place.shelf.recordings(of: chosen.camera)
-        try chosen.each(recordings, or: what) { (name, isLast) throws(FileFailure) in
-            try DurableFile.remove(directory.path(of: name), isFlushed: isLast)
+        // By names: what was pinned while the question waited has another one, and stays.
+        let deleted = try chosen.place.shelf.each(recordings, of: chosen.camera, "deleted") {
+            (name) throws(FileFailure) in
+            let path = directory.path(of: name)
+            guard unlink(path) == 0 else { throw FileFailure(call: "unlink", path: path, number: errno) }
         }
-        chosen.output.show(change) { style in
-            change.lines(parser.clock, recordings).map { style.paint($0, .plain) }
+        var change = RecordingsChange("deleted", chosen.camera, deleted, of: recordings.count, listing)
+        change.keptPinned = whole.count - recordings.count
+        change.keptPartly = listing.recordings.count - whole.count
+        let shown = change
+        chosen.output.show(shown) { style in
+            shown.lines(parser.clock, deleted).map { style.paint($0, .plain) }
         }
     }
 }
@@ -174,24 +169,64 @@ private enum ArchivePinning {
         let recordings = listing.recordings.filter { $0.name.isPinned != isPinned }
         let taken = Set(listing.recordings.map(\.name))
         let directory = chosen.place.shelf.recordings(of: chosen.camera)
-        try chosen.each(recordings, or: "not everything was \(action)") { (name, isLast) throws(FileFailure) in
+        let changed = try chosen.place.shelf.each(recordings, of: chosen.camera, action) { (name) throws(FileFailure) in
             let path = directory.path(of: name)
             var renamed = name
             renamed.isPinned = isPinned
             let target = directory.path(of: renamed)
             // Two files of one recording are nobody's work: neither takes the other's place.
             guard !taken.contains(renamed) else { throw FileFailure(call: "rename", path: target, number: EEXIST) }
-            try DurableFile.move(path, to: target, isFlushed: isLast)
+            try DurableFile.move(path, to: target, isFlushed: false)
         }
-        var change = RecordingsChange(action, chosen.camera, recordings, listing)
-        change.files = recordings.map {
+        var change = RecordingsChange(action, chosen.camera, changed, of: recordings.count, listing)
+        change.files = changed.map {
             var name = $0.name
             name.isPinned = isPinned
             return name.fileName
         }
         let shown = change
         chosen.output.show(shown) { style in
-            shown.lines(parser.clock, recordings).map { style.paint($0, .plain) }
+            shown.lines(parser.clock, changed).map { style.paint($0, .plain) }
         }
+    }
+}
+
+extension RecordingShelf {
+    /// Does something with each, in their order, and reports how far it came when one fails. Passes over what is gone: room is made all the
+    /// time, and somebody else may pin or delete.
+    ///
+    /// - Parameters:
+    ///   - action: what is done with each, such as `deleted`.
+    ///   - body: need not flush the directory.
+    /// - Returns: those with which it was done.
+    func each(
+        _ chosen: [RecordingDirectory.Recording], of camera: String, _ action: String,
+        _ body: (RecordingName) throws(FileFailure) -> Void
+    ) throws(CommandFailure) -> [RecordingDirectory.Recording] {
+        var changed: [RecordingDirectory.Recording] = []
+        var failure: FileFailure?
+        for recording in chosen where failure == nil {
+            do throws(FileFailure) {
+                try body(recording.name)
+                changed.append(recording)
+            } catch {
+                if !error.isMissing { failure = error }
+            }
+        }
+        // Also of those before one that failed.
+        if let first = changed.first {
+            let path = recordings(of: camera).path(of: first.name)
+            do throws(FileFailure) { try DurableFile.flushDirectory(of: path) } catch { failure = failure ?? error }
+        }
+        guard let failure else { return changed }
+        let isForbidden = [EACCES, EPERM].contains(failure.number)
+        let bytes = RecordingSpans(changed).total.bytes
+        throw CommandFailure(
+            what: "not everything was \(action)",
+            why: "\(failure.path): \(failure.reason); "
+                + "\(Quantity.count(changed.count, "recording")) of \(chosen.count) \(changed.count == 1 ? "was" : "were") \(action) before"
+                + (changed.isEmpty ? "" : ", \(Quantity.bytes(Int(bytes)))"),
+            hint: isForbidden ? "run it as root: sudo watchboxctl archive …" : listHint(camera),
+            status: isForbidden ? .notPermitted : .failed)
     }
 }

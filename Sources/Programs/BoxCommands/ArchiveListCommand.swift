@@ -27,14 +27,20 @@ struct ArchiveListCommand: AsyncParsableCommand {
 
     @OptionGroup var output: OutputOptions
 
+    func validate() throws {
+        if files, output.chosen == .table {
+            throw ValidationError("--files is for a document: add --json, or leave it out.")
+        }
+    }
+
     func run() async throws {
         if place.directory == nil { try output.box.requireThisMachine() }
         let what = "recordings cannot be listed"
         let parser = MomentParser.system
         let range = try times.optionalRange(parser, or: what)
         let shelf = place.shelf
-        if let camera { try RecordedCamera.check(camera, or: what) }
-        var listings: [(camera: String, listing: RecordingDirectory.Listing)] = []
+        if let camera { try shelf.check(camera, or: what) }
+        var listings: [(camera: String, listing: RecordedListing)] = []
         for camera in try camera.map({ [$0] }) ?? shelf.cameras(or: what) {
             listings.append((camera, try shelf.listing(of: camera, between: range, or: what)))
         }

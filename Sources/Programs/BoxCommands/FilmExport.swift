@@ -4,6 +4,7 @@ import Console
 import Media
 import MediaFile
 import Platform
+import Wire
 
 /// Joins parts of archives into one MP4 file: its access units are those that the archives have, byte for byte. The file has its name when it is
 /// whole; letting go before leaves nothing behind.
@@ -17,6 +18,16 @@ final class FilmExport {
         var duration: Int64?
 
         var name: String { path.split(separator: "/").last.map(String.init) ?? path }
+
+        /// The same recording when it was pinned meanwhile, or no more.
+        var pinnedOrNot: Self {
+            guard var name = RecordingName(name) else { return self }
+            var other = self
+            other.path.removeLast(name.fileName.count)
+            name.isPinned.toggle()
+            other.path += name.fileName
+            return other
+        }
     }
 
     private let output: String
@@ -29,6 +40,8 @@ final class FilmExport {
     private var audio: AudioFormat?
     private var hasKeyFrame = false
     private var archives = 0
+    /// The first archive's, which all of them have to be of.
+    private var stream: String??
 
     /// - Parameters:
     ///   - output: the file.
@@ -48,19 +61,58 @@ final class FilmExport {
         "\(what(output)), because of \(source.name)"
     }
 
+    /// Reads what an archive says of itself. One that was listed before may have been pinned meanwhile, which changes its name, or deleted.
+    static func open(
+        _ source: Source, isListed: Bool, _ output: String, _ clock: LocalClock?
+    ) throws(CommandFailure) -> (source: Source, archive: ArchiveReader) {
+        for source in isListed ? [source, source.pinnedOrNot, source] : [source] {
+            do throws(ArchiveError) { return (source, try ArchiveReader(source.path)) } catch {
+                guard isListed, case .input(.system(let failure)) = error, failure.isMissing else {
+                    throw Self.failure(error, output, source, clock)
+                }
+            }
+        }
+        throw CommandFailure(
+            what: what(output, source), why: "that was deleted meanwhile",
+            hint: "run it again: what is left is exported")
+    }
+
+    /// Refuses an archive of another stream than those before it: whoever can write to the directory can put any there.
+    ///
+    /// - Parameter stream: as its verified policy says; nil: it names none.
+    func check(_ source: Source, isOf stream: String?) throws(CommandFailure) {
+        let first = self.stream ?? stream
+        self.stream = first
+        guard first != stream else { return }
+        func text(_ stream: String?) -> String {
+            stream.map { "the stream '\(ShownText.line($0, bytes: 60, mark: "…"))'" } ?? "no stream"
+        }
+        throw CommandFailure(
+            what: Self.what(output, source),
+            why: "its policy says that it is of \(text(stream)), and those before it are of \(text(first))",
+            hint:
+                "export the times before it and after it, or move it away: it is not of this camera, or its stream was renamed"
+        )
+    }
+
     /// Takes what lies within a time, from the last key frame at or before its beginning on.
     ///
     /// - Parameter range: milliseconds since 1970, as the source counts.
     func add(_ source: Source, _ bytes: ArchiveBytes, _ range: RecordingRange) throws(CommandFailure) {
-        let to = range.to < .max ? Self.time(range.to, in: source) : nil
+        let lead = try lead(of: source, bytes)
+        let to = range.to < .max ? Self.time(range.to, in: source) + lead - Self.rounding : nil
         var start: Start?
         if range.from > source.begin {
-            switch try self.start(at: Self.time(range.from, in: source), bytes, source) {
+            switch try self.start(at: Self.time(range.from, in: source) + lead + Self.rounding, bytes, source) {
             case .at(let found): start = found
             // The film is in the middle of something: all that there is of it is wanted.
             case .none: break
             case .behind: return
             }
+        }
+        guard timeline.beginRecording(source.begin, lead: lead) else {
+            throw CommandFailure(
+                what: Self.what(output, source), why: "the film is longer than 100 days", hint: "export parts of it")
         }
         try copy(source, bytes, from: start, to: to)
         archives += 1
@@ -103,12 +155,43 @@ final class FilmExport {
         MediaTime(milliseconds: min(milliseconds - source.begin, FilmTimeline.latest / 1_000_000))
     }
 
+    /// Names have milliseconds: by how much a frame's time may be beside what they say.
+    private static let rounding = MediaTime(nanoseconds: 500_000)
+
+    /// The time of the first frame in a source, which is when the recording began by its name: a little of the audio may be before it.
+    private func lead(of source: Source, _ bytes: ArchiveBytes) throws(CommandFailure) -> MediaTime {
+        defer { bytes.showAll() }
+        if try reading(source, bytes, { () throws(MediaSourceError) in try bytes.showBeginning() }) {
+            do throws(CommandFailure) {
+                if let time = try firstVideoTime(source, bytes) { return time }
+            } catch {
+                // Where fragments and segments have nothing to do with each other, the beginning of a film is none.
+                if bytes.failure != nil { throw error }
+            }
+            bytes.showAll()
+        }
+        return try firstVideoTime(source, bytes) ?? .zero
+    }
+
+    /// Of what is shown; nil: there is none, or it comes so late that the recording did not begin with it.
+    private func firstVideoTime(_ source: Source, _ bytes: ArchiveBytes) throws(CommandFailure) -> MediaTime? {
+        let reader = try reader(source, bytes)
+        guard reader.hasVideo else { return nil }
+        while let events = try next(reader, source, bytes) {
+            for case .accessUnit(let unit) in events {
+                if unit.track.isVideo { return unit.decodeTime < Self.longestRun ? unit.decodeTime : nil }
+                if unit.decodeTime > Self.longestRun { return nil }
+            }
+        }
+        return nil
+    }
+
     /// Where a film begins that is to begin at `from`, found without keeping what lies between.
     private func start(at from: MediaTime, _ bytes: ArchiveBytes, _ source: Source) throws(CommandFailure) -> Place {
         try reading(source, bytes) { () throws(MediaSourceError) in try bytes.skip(to: from) }
         let place = try scan(to: from, bytes, source)
         guard case .none = place, !bytes.skipped.isEmpty else { return place }
-        bytes.skipped = 0..<0
+        bytes.showAll()
         return try scan(to: from, bytes, source)
     }
 
@@ -153,14 +236,11 @@ final class FilmExport {
     private func copy(
         _ source: Source, _ bytes: ArchiveBytes, from start: Start?, to end: MediaTime?
     ) throws(CommandFailure) {
-        guard timeline.beginRecording(source.begin) else {
-            throw CommandFailure(
-                what: Self.what(output, source), why: "the film is longer than 100 days", hint: "export parts of it")
-        }
         let reader = try reader(source, bytes)
         var videoCount = 0
         var audioCount = 0
         var hasBegun = start == nil
+        var size: Int64 = 0
         /// Tracks that are past the end, and how far the film was read.
         var isVideoOver = false
         var isAudioOver = false
@@ -172,7 +252,7 @@ final class FilmExport {
                 }
                 let index = unit.track.isVideo ? videoCount : audioCount
                 if unit.track.isVideo { videoCount += 1 } else { audioCount += 1 }
-                if let end, unit.decodeTime > end {
+                if let end, unit.decodeTime >= end {
                     if unit.track.isVideo { isVideoOver = true } else { isAudioOver = true }
                     if unit.decodeTime > end + Self.longestRun { return }
                     continue
@@ -183,6 +263,12 @@ final class FilmExport {
                     let comesAlong = unit.track.isVideo != start.isVideo && unit.decodeTime >= start.time
                     guard hasBegun && unit.track.isVideo == start.isVideo || comesAlong else { continue }
                 }
+                size += Int64(max(1, unit.data.count))
+                guard size <= Self.limit(of: bytes) else {
+                    throw CommandFailure(
+                        what: Self.what(output, source), why: "its frames are larger together than it is itself",
+                        hint: Self.filmHint)
+                }
                 try write(unit, of: source)
             }
             // Of a film whose tracks are not all known yet, such as MPEG-TS, more is read than is needed.
@@ -190,6 +276,9 @@ final class FilmExport {
             if isOver { return }
         }
     }
+
+    /// Bytes that the frames of an archive can have together: where start codes become lengths they grow, by a byte for each unit of four or more.
+    private static func limit(of bytes: ArchiveBytes) -> Int64 { bytes.wholeSize + bytes.wholeSize / 4 + (64 << 10) }
 
     private func write(_ unit: AccessUnit, of source: Source) throws(CommandFailure) {
         if unit.track.isVideo, !hasKeyFrame {
@@ -228,7 +317,7 @@ final class FilmExport {
         }
         if writer == nil {
             writer = MediaWriter(
-                .mp4, to: .file(path: file.temporary), tracks: reader.trackCount == 2 ? [.video, .audio] : [])
+                .mp4, to: .descriptor(file.descriptor), tracks: reader.trackCount == 2 ? [.video, .audio] : [])
         }
         do throws(MediaWriterError) { try writer?.write(event) } catch { throw writerFailure(error) }
     }
@@ -252,7 +341,10 @@ final class FilmExport {
     private func next(
         _ reader: MovieReader, _ source: Source, _ bytes: ArchiveBytes
     ) throws(CommandFailure) -> [MediaEvent]? {
-        let events = try reading(source, bytes) { () throws(MediaSourceError) in try reader.next() }
+        let events = try reading(source, bytes) { () throws(MediaSourceError) in
+            try bytes.ask()
+            return try reader.next()
+        }
         for case .accessUnit(let unit) in events ?? [] where !FilmTimeline.isTime(unit) {
             throw CommandFailure(
                 what: Self.what(output, source), why: "it says impossible times of its frames", hint: Self.filmHint)

@@ -38,6 +38,8 @@ struct FilmTimeline {
     /// What the recording that is placed now begins at, by its name, and in the film in nanoseconds.
     private var recordingBegin: Int64 = 0
     private var shift: Int64 = 0
+    /// Nanoseconds by which its own times are ahead of the time since it began.
+    private var lead: Int64 = 0
     /// Milliseconds that its clock is ahead of the film.
     private var ahead: Int64?
     private var filmBegin: Int64?
@@ -62,15 +64,18 @@ struct FilmTimeline {
 
     /// The next recording.
     ///
-    /// - Parameter begin: of it, in milliseconds since 1970.
+    /// - Parameters:
+    ///   - begin: when its first frame was captured, in milliseconds since 1970.
+    ///   - lead: that frame's time in it: audio may come earlier.
     /// - Returns: false: the film is as long as one can be.
-    mutating func beginRecording(_ begin: Int64) -> Bool {
+    mutating func beginRecording(_ begin: Int64, lead: MediaTime = .zero) -> Bool {
         guard filmEnd < Self.latest else { return false }
         recordingBegin = begin
+        self.lead = lead.nanoseconds
         isRecordingNew = true
         guard let ahead, filmBegin != nil else {
             ahead = begin
-            shift = 0
+            shift = -lead.nanoseconds
             return true
         }
         let end = filmEnd
@@ -83,7 +88,7 @@ struct FilmTimeline {
         }
         self.ahead = ahead + removed
         // By a little they reach into each other when the clock is adjusted: no frame may come before the one that it follows.
-        shift = max((begin - ahead - removed) * 1_000_000, end)
+        shift = max((begin - ahead - removed) * 1_000_000, end) - lead.nanoseconds
         if abs(distance) > RecordingSpans.tolerance {
             seams.append(
                 Seam(
@@ -99,13 +104,13 @@ struct FilmTimeline {
         placed.decodeTime = unit.decodeTime + MediaTime(nanoseconds: shift)
         placed.presentationTime = unit.presentationTime + MediaTime(nanoseconds: shift)
         let time = placed.decodeTime.nanoseconds
+        let isFirst = begin == nil || unit.track.isVideo && video == nil
         if unit.track.isVideo { Self.follow(time, in: &video, step: 40_000_000) }
         if !unit.track.isVideo { Self.follow(time, in: &audio, step: 21_333_333) }
-        let wall = recordingBegin + unit.presentationTime.milliseconds
-        if filmBegin == nil {
-            filmBegin = time
-            begin = wall
-        }
+        let wall = recordingBegin + MediaTime(nanoseconds: unit.presentationTime.nanoseconds - lead).milliseconds
+        filmBegin = filmBegin ?? time
+        // Of the video where there is one, also when a little of the audio is before it.
+        if isFirst { begin = wall }
         let unitEnd = wall + ((unit.track.isVideo ? video : audio)?.step ?? 0) / 1_000_000
         end = isRecordingNew ? unitEnd : max(end, unitEnd)
         isRecordingNew = false

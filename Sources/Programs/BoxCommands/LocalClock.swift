@@ -1,3 +1,4 @@
+import BoxView
 import Glibc
 
 /// What clocks on the wall show at an instant: the zone of this machine, or another.
@@ -20,13 +21,14 @@ struct LocalClock: Sendable {
     /// When clocks show this: the first time of two where they are set back; where they skip it, as if they had not yet been set.
     ///
     /// - Parameter local: seconds since the beginning of 1970 by that clock.
-    func instant(_ local: Int64) -> Int64 {
-        let before = zone(local - 86_400).offset
-        let after = zone(local + 86_400).offset
-        let fitting = [before, after].map { (instant: local - $0, offset: $0) }.filter {
-            zone($0.instant).offset == $0.offset
-        }
-        return fitting.map(\.instant).min() ?? local - before
+    func instant(_ local: Int64) -> Int64 { instants(local).first ?? local - zone(local - 86_400).offset }
+
+    /// Each time that clocks show this, in their order: two where they are set back, none where they skip it.
+    ///
+    /// - Parameter local: seconds since the beginning of 1970 by that clock.
+    func instants(_ local: Int64) -> [Int64] {
+        let offsets = Set([zone(local - 86_400).offset, zone(local + 86_400).offset])
+        return offsets.filter { zone(local - $0).offset == $0 }.map { local - $0 }.sorted()
     }
 
     /// `2026-11-28 19:22:01 CET` of milliseconds since 1970.

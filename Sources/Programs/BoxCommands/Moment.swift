@@ -1,3 +1,5 @@
+import BoxView
+
 /// A time as a person writes it: on a clock, or from the beginning of a film.
 enum Moment: Equatable, Sendable {
     /// Milliseconds since 1970.
@@ -76,12 +78,14 @@ struct MomentParser {
             let (time, milliseconds, zone) = try time(last, shown)
             let clock = zone.map { LocalClock.fixed($0, "") } ?? self.clock
             let today = clock.civil(now / 1000)
-            let candidates = [Int64(0), 1].compactMap { back -> Int64? in
-                let midnight = CalendarTime(year: today.year, month: today.month, day: today.day).seconds
-                return midnight.map { clock.instant($0 - back * 86_400 + time) * 1000 + milliseconds }
+            guard let midnight = CalendarTime(year: today.year, month: today.month, day: today.day).seconds else {
+                throw .noSuchTime(shown)
             }
-            guard let candidate = candidates.first(where: { $0 <= now && $0 >= 0 }) else { throw .noSuchTime(shown) }
-            return candidate
+            // It may not have been today yet, and clocks may have skipped it yesterday; or have shown it twice.
+            let candidates = (Int64(0)...2).flatMap { clock.instants(midnight - $0 * 86_400 + time) }
+                .map { $0 * 1000 + milliseconds }
+            guard let latest = candidates.filter({ (0...now).contains($0) }).max() else { throw .noSuchTime(shown) }
+            return latest
         }
         let (time, milliseconds, zone) = words.count == 2 ? try time(last, shown) : (0, 0, nil)
         let clock = zone.map { LocalClock.fixed($0, "") } ?? self.clock

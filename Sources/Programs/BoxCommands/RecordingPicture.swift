@@ -69,7 +69,9 @@ struct RecordingPicture {
     }
 
     private func rows(_ day: Int64, _ cells: Int, _ style: Style) -> [String] {
-        let edges = (0...Int64(cells)).map { clock.instant(day + $0 * 86_400 / Int64(cells)) * 1000 }
+        var edges = (0...Int64(cells)).map { clock.instant(day + $0 * 86_400 / Int64(cells)) * 1000 }
+        // Where clocks are set forward, what they skip begins and ends when they are set.
+        for index in (0..<cells).reversed() { edges[index] = min(edges[index], edges[index + 1]) }
         let bar = (0..<cells).map {
             Self.block(recorded(edges[$0], edges[$0 + 1], of: parts), edges[$0 + 1] - edges[$0])
         }
@@ -92,7 +94,9 @@ struct RecordingPicture {
 
     /// Full only when all of it is there, and nothing only when nothing is: a short gap is seen, and so is a short recording.
     private static func block(_ recorded: Int64, _ length: Int64) -> Character {
-        guard recorded > 0, length > 0 else { return "·" }
+        // No clock shows it.
+        guard length > 0 else { return " " }
+        guard recorded > 0 else { return "·" }
         // Seconds at the seam of two recordings are no gap.
         guard recorded < length - RecordingSpans.tolerance else { return blocks[blocks.count - 1] }
         let eighths = recorded * Int64(blocks.count) / length

@@ -2,6 +2,7 @@ import Archive
 import ArgumentParser
 import BoxConfiguration
 import Console
+import ControlAPI
 import Glibc
 import Platform
 import Wire
@@ -22,9 +23,12 @@ struct RecordingShelf {
         defer { close(descriptor) }
         do throws(FileFailure) {
             return try Directory.names(of: descriptor, path: directory).filter { name in
+                guard Self.isCamera(name) else { return false }
                 var status = stat()
-                return Self.isCamera(name) && fstatat(descriptor, name, &status, AT_SYMLINK_NOFOLLOW) == 0
-                    && status.st_mode & S_IFMT == S_IFDIR
+                // systemd puts a link there, and the directory where nobody but root looks (DynamicUser): who may not look is told when
+                // what is in it is listed.
+                guard fstatat(descriptor, name, &status, 0) == 0 else { return errno == EACCES }
+                return status.st_mode & S_IFMT == S_IFDIR
             }
         } catch {
             throw failure(error, or: what)
@@ -33,19 +37,50 @@ struct RecordingShelf {
 
     func recordings(of camera: String) -> RecordingDirectory { RecordingDirectory("\(directory)/\(camera)") }
 
-    func listing(of camera: String, or what: String) throws(CommandFailure) -> RecordingDirectory.Listing {
-        do throws(FileFailure) { return try recordings(of: camera).list() } catch {
+    /// What there is of a camera, with the recordings that have something between two times.
+    func listing(
+        of camera: String, between range: RecordingRange, or what: String
+    ) throws(CommandFailure) -> RecordedListing {
+        let directory = recordings(of: camera)
+        do throws(FileFailure) {
+            let listing = try directory.list()
+            let writing = listing.growing.filter { Self.isBeingWritten("\(directory.path)/\(RecordingName.stem($0))") }
+            return RecordedListing(listing, writing: writing.count, between: range)
+        } catch {
             throw failure(error, or: what)
         }
     }
 
-    /// Recordings that were finished and have something between two times, in the order in which they were made.
-    func listing(
-        of camera: String, between range: RecordingRange, or what: String
-    ) throws(CommandFailure) -> RecordingDirectory.Listing {
-        var listing = try listing(of: camera, or: what)
-        listing.recordings.removeAll { !range.overlaps($0.name) }
-        return listing
+    /// Whether something was written to it lately: a power cut leaves such files as well, and they stay while the camera is not recorded.
+    private static func isBeingWritten(_ stem: String) -> Bool {
+        var status = stat()
+        guard stat(stem + GrowingArchive.partSuffix, &status) == 0 else { return false }
+        return Clocks.wallMilliseconds / 1000 - Int64(status.st_mtim.tv_sec) < longestPause
+    }
+
+    /// Seconds between two writes of a recording that goes on.
+    private static let longestPause: Int64 = 30
+
+    /// - Throws: when a text is no ID of a camera.
+    func check(_ camera: String, or what: String) throws(CommandFailure) {
+        guard Self.isCamera(camera) else {
+            throw CommandFailure(
+                what: what, why: "'\(ShownText.line(camera, bytes: 60, mark: "…"))' is no ID of a camera",
+                hint: listHint(), status: .usage)
+        }
+    }
+
+    /// Where somebody sees what there is.
+    ///
+    /// - Parameter camera: nil: of which cameras there is something.
+    func listHint(_ camera: String? = nil) -> String {
+        let command = "watchboxctl archive list" + (camera.map { " \($0)" } ?? "") + option
+        return camera == nil ? "see of which there is something: \(command)" : "see what is there: \(command)"
+    }
+
+    /// As commands take it that are to look at the same place.
+    private var option: String {
+        directory == Self.defaultDirectory ? "" : " --directory \(ShellWord.quoted(directory))"
     }
 
     /// As the ID of one is written; it becomes a part of a path.
@@ -65,10 +100,42 @@ struct RecordingShelf {
         case ENOENT:
             CommandFailure(
                 what: what, why: "there is no \(error.path): nothing was ever recorded of that camera",
-                hint: "see of which there is something: watchboxctl archive list", status: .notFound)
+                hint: listHint(), status: .notFound)
         default:
             CommandFailure(
                 what: what, why: "\(error.path): \(error.reason)", hint: "name another --directory", status: .failed)
+        }
+    }
+}
+
+/// What there is of a camera.
+struct RecordedListing: Equatable {
+    /// Those that were finished and have something of the time that was asked for, in the order in which they were made.
+    var recordings: [RecordingDirectory.Recording]
+    /// One grows now, and is none of them.
+    var recordsNow: Bool
+    /// What a power cut or a kill left: it becomes a recording when the camera is recorded again.
+    var unfinished: Int
+    /// When the newest finished one ends, of whatever time it is; nil: there is none.
+    var newestEnd: Int64?
+
+    /// - Parameter writing: how many of those that grow somebody writes to.
+    init(_ listing: RecordingDirectory.Listing, writing: Int, between range: RecordingRange = .all) {
+        recordings = listing.recordings.filter { range.overlaps($0.name) }
+        recordsNow = writing > 0
+        unfinished = listing.growing.count - writing
+        newestEnd = listing.recordings.last?.name.end
+    }
+
+    /// Whether what grows now may have something of a time: it goes on where the newest one ended.
+    func growsInto(_ range: RecordingRange) -> Bool { recordsNow && range.to > newestEnd ?? .min }
+
+    /// What is to be said of so many that are unfinished; nil: nothing.
+    static func unfinishedText(_ count: Int) -> String? {
+        switch count {
+        case 0: nil
+        case 1: "1 unfinished: it is finished when the camera is recorded again"
+        default: "\(count) unfinished: they are finished when the camera is recorded again"
         }
     }
 }
@@ -157,17 +224,6 @@ struct RecordingTimeOptions: ParsableArguments {
                 hint: "name the day as well: 2026-11-28T10:00", status: .usage)
         }
         return RecordingRange(from: from, to: to)
-    }
-}
-
-/// A camera by its ID.
-enum RecordedCamera {
-    static func check(_ text: String, or what: String) throws(CommandFailure) {
-        guard RecordingShelf.isCamera(text) else {
-            throw CommandFailure(
-                what: what, why: "'\(ShownText.line(text, bytes: 60, mark: "…"))' is no ID of a camera",
-                hint: "see of which there is something: watchboxctl archive list", status: .usage)
-        }
     }
 }
 

@@ -38,6 +38,8 @@ struct RecordingsDocument: Codable, Equatable {
         var camera: String
         /// Whether something is recorded now that is not in the spans yet.
         var recordsNow: Bool
+        /// Recordings that a power cut left: they are finished when the camera is recorded again.
+        var unfinished: Int
         var seconds: Double
         var bytes: Int64
         var files: Int
@@ -58,12 +60,12 @@ struct RecordingsDocument: Codable, Equatable {
 }
 
 extension RecordingsDocument.Camera {
-    init(_ camera: String, _ listing: RecordingDirectory.Listing, hasFiles: Bool) {
+    init(_ camera: String, _ listing: RecordedListing, hasFiles: Bool) {
         let joined = RecordingSpans(listing.recordings)
         let total = joined.total
         self.init(
-            camera: camera, recordsNow: !listing.growing.isEmpty, seconds: Double(total.duration) / 1000,
-            bytes: total.bytes, files: total.files, pinned: total.pinned,
+            camera: camera, recordsNow: listing.recordsNow, unfinished: listing.unfinished,
+            seconds: Double(total.duration) / 1000, bytes: total.bytes, files: total.files, pinned: total.pinned,
             from: joined.spans.isEmpty ? nil : CalendarTime.iso8601(total.from),
             to: joined.spans.isEmpty ? nil : CalendarTime.iso8601(total.to),
             spans: joined.spans.map {
@@ -97,7 +99,7 @@ extension RecordingsDocument.Camera {
 /// What is recorded of one camera, for people.
 struct RecordingsView {
     let camera: String
-    let listing: RecordingDirectory.Listing
+    let listing: RecordedListing
     let clock: LocalClock
 
     /// A picture on a screen; a table elsewhere.
@@ -105,15 +107,14 @@ struct RecordingsView {
         let joined = RecordingSpans(listing.recordings)
         let total = joined.total
         guard !joined.spans.isEmpty else {
-            return [
-                style.paint(camera, .strong) + (isGrowing ? ": recording now, and nothing is finished" : ": nothing")
-            ]
+            return [style.paint(camera, .strong) + ": " + nothing]
         }
         var summary =
             ": \(Quantity.time(seconds: Double(total.duration / 1000))) in "
             + "\(Quantity.count(total.files, "recording")), \(Quantity.bytes(Int(total.bytes)))"
         if total.pinned > 0 { summary += ", \(total.pinned) pinned" }
-        if isGrowing { summary += "; recording now" }
+        if listing.recordsNow { summary += "; recording now" }
+        if let text = RecordedListing.unfinishedText(listing.unfinished) { summary += "; \(text)" }
         let times = "oldest \(clock.text(total.from)), newest \(clock.text(total.to))"
         let content =
             style.isEndless
@@ -125,7 +126,17 @@ struct RecordingsView {
         return [style.paint(camera, .strong) + summary, style.paint("  \(times)", .faint)] + content
     }
 
-    private var isGrowing: Bool { !listing.growing.isEmpty }
+    /// Why there is nothing to show.
+    private var nothing: String {
+        var parts = [listing.newestEnd == nil ? "nothing" : "nothing in that time"]
+        if listing.recordsNow {
+            parts =
+                listing.newestEnd == nil
+                ? ["recording now, and nothing is finished"] : parts + ["recording now"]
+        }
+        if let text = RecordedListing.unfinishedText(listing.unfinished) { parts.append(text) }
+        return parts.joined(separator: "; ")
+    }
 
     private func table(_ joined: RecordingSpans) -> Table {
         Table(
@@ -138,7 +149,8 @@ struct RecordingsView {
                     .init(clock.text(span.from)), .init(clock.text(span.to)),
                     .init(Quantity.time(seconds: Double(span.duration / 1000))),
                     .init(Quantity.bytes(Int(span.bytes))), .init("\(span.files)"), .init("\(span.pinned)"),
-                    .init(index < joined.breaks.count ? then(joined, index) : isGrowing ? "recording now" : ""),
+                    .init(
+                        index < joined.breaks.count ? then(joined, index) : listing.recordsNow ? "recording now" : ""),
                 ]
             })
     }

@@ -49,20 +49,8 @@ public enum Quantity {
 
     /// `2026-11-21 20:51:43Z` of seconds since 1970.
     public static func date(_ seconds: Int64) -> String {
-        // Days to date after Howard Hinnant's `civil_from_days`, which needs no library and no time zone.
-        let clamped = min(max(seconds, 0), 253_402_300_799)
-        let days = clamped / 86_400 + 719_468
-        let era = days / 146_097
-        let dayOfEra = days - era * 146_097
-        let yearOfEra = (dayOfEra - dayOfEra / 1460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
-        let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
-        let shifted = (5 * dayOfYear + 2) / 153
-        let day = dayOfYear - (153 * shifted + 2) / 5 + 1
-        let month = shifted < 10 ? shifted + 3 : shifted - 9
-        let year = yearOfEra + era * 400 + (month <= 2 ? 1 : 0)
-        let time = clamped % 86_400
-        return "\(year)-\(twoDigits(month))-\(twoDigits(day)) "
-            + "\(twoDigits(time / 3600)):\(twoDigits(time % 3600 / 60)):\(twoDigits(time % 60))Z"
+        let time = CalendarTime(seconds: seconds)
+        return "\(time.dayText) \(time.timeText)Z"
     }
 
     private static func twoDigits(_ value: Int64) -> String { value < 10 ? "0\(value)" : "\(value)" }

@@ -3,7 +3,8 @@ internal import Platform
 internal import TDF
 
 extension GrowingArchive {
-    static let partSuffix = ".part"
+    /// Of the file that grows.
+    public static let partSuffix = ".part"
     static let journalSuffix = ".journal"
 
     /// The two files of an archive that grows.

@@ -5,12 +5,14 @@ internal import Glibc
 public final class UnfinishedFile {
     /// Where it will be.
     public let path: String
-    /// Bytes written at the end.
+    /// Bytes that were appended.
     public private(set) var size: Int64 = 0
 
     /// Where it is until then, for whoever reads it again before.
     public let temporary: String
-    private let descriptor: CInt
+    /// Open for reading and writing until its owner ends, and this file's: for who writes by other means than ``append(_:)``. A second look at
+    /// the name may find what somebody else put there.
+    public let descriptor: CInt
     private let directory: CInt
     private let steps = FileSteps()
     private var isFinished = false

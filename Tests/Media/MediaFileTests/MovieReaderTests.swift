@@ -3,6 +3,7 @@ import Media
 import MediaFile
 import TestSupport
 import Testing
+import VideoCodec
 
 /// Films that are read from other places than files.
 @Suite(.ownThread) struct MovieReaderTests {
@@ -78,6 +79,44 @@ import Testing
             let error = #expect(throws: MediaSourceError.self) { _ = try Self.events(Bytes(Array(text.utf8))) }
             #expect(error?.hint == "look for another one", "\(text): \(error?.description ?? "")")
         }
+    }
+
+    /// Bytes of memory that this process has.
+    private static func resident() throws -> Int {
+        let text = try String(contentsOfFile: "/proc/self/statm", encoding: .utf8)
+        return (text.split(separator: " ").dropFirst().first.flatMap { Int($0) } ?? 0) * 4096
+    }
+
+    @Test func `a film that claims to have millions of frames takes no memory for them`() throws {
+        var bytes = try Scratch.read(try Recording.pattern(hasAudio: false).write(.mp4, "film.mp4").path)
+        let count: UInt32 = 60_000_000
+        /// Writes over what is behind version and flags of a box.
+        func claim(_ box: String, _ numbers: [UInt32]) throws {
+            let place = try #require(bytes.firstRange(of: Array(box.utf8))).upperBound + 4
+            let written = numbers.flatMap { number in (0..<4).map { UInt8(truncatingIfNeeded: number >> (24 - 8 * $0)) }
+            }
+            bytes.replaceSubrange(place..<(place + written.count), with: written)
+        }
+        try claim("stsz", [1, count])
+        try claim("stts", [1, count, 512])
+        try claim("stsc", [1, 1, count, 1])
+        let before = try Self.resident()
+        let reader = try? MovieReader(Bytes(bytes), named: "the film", damagedHint: "look for another one")
+        let after = try Self.resident()
+        #expect(after - before < 400 << 20, "\((after - before) >> 20) MiB")
+        // And whoever writes has as much as before.
+        #expect(try Recording.pattern(frames: 5).write(.mp4, "after.mp4").1.videoUnits == 5)
+        withExtendedLifetime(reader) {}
+    }
+
+    @Test(.enabled(if: Tool.areInstalled, Tool.reason))
+    func `no other decoder looks into a film than those of its codecs`() throws {
+        let path = Scratch.path("foreign.mp4")
+        try Tool.make(["-f", "lavfi", "-i", "testsrc2=size=160x90:rate=25", "-t", "1", "-c:v", "mpeg4"], path)
+        Libav.takeLog()
+        let error = #expect(throws: MediaSourceError.self) { _ = try Self.events(Bytes(try Scratch.read(path))) }
+        #expect(error?.why == "its video is mpeg4")
+        #expect(Libav.takeLog().contains("not on whitelist"))
     }
 
     @Test(.enabled(if: Tool.areInstalled, Tool.reason))

@@ -1,6 +1,7 @@
 import Archive
 import Console
 import Foundation
+import Platform
 import Testing
 
 @testable import BoxCommands
@@ -91,11 +92,77 @@ import Testing
             time.errors.contains("--from: 'ten' is no time") && time.errors.contains("2026-11-28T10:00"),
             "\(time.errors)")
         let backwards = try await run(stage, "list", "--from", "-1h", "--to", "-2h")
+        #expect(backwards.status == ExitStatus.usage.rawValue)
         #expect(backwards.errors.contains("is not after --from"), "\(backwards.errors)")
         let failure = RecordingShelf(directory: "/proc/1/map_files")
         if getuid() != 0 {
             #expect(throws: CommandFailure.self) { _ = try failure.cameras(or: "x") }
         }
+    }
+
+    /// With DynamicUser systemd puts a link beside the directory that only root may enter.
+    @Test func `cameras are found behind the links that systemd makes, and behind no others`() async throws {
+        let stage = try Self.stage()
+        try FileManager.default.createDirectory(
+            atPath: stage.path("private"), withIntermediateDirectories: true)
+        try FileManager.default.moveItem(atPath: stage.path("recordings/front"), toPath: stage.path("private/front"))
+        for (name, target) in [("front", "../private/front"), ("gone", "nowhere"), ("file", "/etc/passwd")] {
+            try FileManager.default.createSymbolicLink(
+                atPath: stage.path("recordings/\(name)"), withDestinationPath: target)
+        }
+        let list = try await run(stage, "list", "--json")
+        let document = try JSONDecoder().decode(RecordingsDocument.self, from: Data(list.output.utf8))
+        #expect(document.cameras.map(\.camera) == ["front"] && document.cameras.first?.files == 10, "\(list.errors)")
+    }
+
+    @Test func `nothing in a time is said so, and what a power cut left is not now`() async throws {
+        let stage = try Self.stage()
+        let none = try await run(stage, "list", "front", "--from", "2026-11-27", "--to", "2026-11-28")
+        #expect(none.output == "front: nothing in that time; recording now\n", "\(none.output)")
+        try FileManager.default.setAttributes(
+            [.modificationDate: Date(timeIntervalSinceNow: -40)],
+            ofItemAtPath: stage.path("recordings/front/00000010.part"))
+        let cut = try await run(stage, "list", "front")
+        #expect(
+            cut.output.hasPrefix(
+                "front: 10m 00s in 10 recordings, 30 B, 1 pinned; 1 unfinished: it is finished when the camera is recorded again\n"
+            ), "\(cut.output)")
+        #expect(!cut.output.contains("recording now"))
+        let json = try await run(stage, "list", "front", "--json")
+        let document = try JSONDecoder().decode(RecordingsDocument.self, from: Data(json.output.utf8))
+        #expect(document.cameras.first?.recordsNow == false && document.cameras.first?.unfinished == 1)
+        let files = try await run(stage, "list", "front", "--files")
+        #expect(files.status == ExitStatus.usage.rawValue && files.errors.contains("--json"), "\(files.errors)")
+        let name = try await run(stage, "list", "Front")
+        #expect(name.errors.contains("watchboxctl archive list --directory recordings"), "\(name.errors)")
+        let quoted = RecordingShelf(directory: "/media/my disk").listHint("front")
+        #expect(quoted == "see what is there: watchboxctl archive list front --directory '/media/my disk'")
+    }
+
+    @Test func `what is gone is passed over, and what fails says what was done`() throws {
+        let stage = try Self.stage()
+        let shelf = RecordingShelf(directory: stage.path("recordings"))
+        let all = try RecordingDirectory(stage.path("recordings/front")).list().recordings
+        func body(_ name: RecordingName, _ failures: [UInt64: Int32]) throws(FileFailure) {
+            if let number = failures[name.sequence] { throw FileFailure(call: "x", path: "/x", number: number) }
+        }
+        let pinned = try shelf.each(all, of: "front", "pinned") { (name) throws(FileFailure) in
+            try body(name, [0: ENOENT, 4: ENOENT])
+        }
+        #expect(pinned.map(\.name.sequence) == [1, 2, 3, 5, 6, 7, 8, 9])
+        let failure = #expect(throws: CommandFailure.self) {
+            try shelf.each(all, of: "front", "deleted") { (name) throws(FileFailure) in
+                try body(name, [1: ENOENT, 3: EIO])
+            }
+        }
+        #expect(failure?.what == "not everything was deleted")
+        #expect(
+            failure?.why.hasSuffix("; 2 recordings of 10 were deleted before, 6 B") == true, "\(failure?.why ?? "")")
+        #expect(failure?.hint.contains("--directory") == true)
+        let forbidden = #expect(throws: CommandFailure.self) {
+            try shelf.each(all, of: "front", "deleted") { (name) throws(FileFailure) in try body(name, [0: EACCES]) }
+        }
+        #expect(forbidden?.status == .notPermitted)
     }
 
     @Test func `deleted is what lies within the time and is not pinned`() async throws {
@@ -156,7 +223,7 @@ import Testing
             close(descriptor)
         }
         for name in [
-            "00000001-99991231T235959999Z-4294967295.tdf", "9223372036854775807-19700101T000000000Z-0.tdf",
+            "00000001-99991231T235959999Z-4294967295.tdf", "999999999999999999-19700101T000000000Z-0.tdf",
             "00000001-99991231T235959999Z-4294967296.tdf", "00000001-20261340T000000000Z-1.tdf", "-.tdf",
             "\u{1B}[2J.tdf",
         ] { try stage.write([0], "recordings/front/\(name)") }

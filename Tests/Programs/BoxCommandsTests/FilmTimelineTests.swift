@@ -36,6 +36,25 @@ struct FilmTimelineTests {
         #expect(timeline.duration.milliseconds == 4030)
     }
 
+    @Test func `sound that begins before the picture moves nothing, however many recordings there are`() {
+        var timeline = FilmTimeline()
+        let early = 40
+        for recording in 0..<100 {
+            let begin = Int64(recording) * 1000
+            let hasRoom = timeline.beginRecording(1_000_000 + begin, lead: MediaTime(milliseconds: Int64(early)))
+            #expect(hasRoom)
+            for frame in 0..<25 {
+                let time = begin + Int64(frame * 40)
+                let sound = timeline.placed(Self.unit(.audio(.aac), frame * 40)).decodeTime
+                #expect(sound.milliseconds == time - Int64(early))
+                let picture = timeline.placed(Self.unit(.video(.h264), early + frame * 40)).decodeTime
+                #expect(picture.milliseconds == time)
+            }
+        }
+        #expect(timeline.seams == [])
+        #expect(timeline.begin == 1_000_000 && timeline.end == 1_100_000)
+    }
+
     @Test func `a short gap stays, a long one becomes a second`() {
         var timeline = FilmTimeline()
         _ = Self.second(&timeline, 1_000_000)

@@ -106,14 +106,32 @@ struct RecordingSpansTests {
         #expect(lines.last == "Sun 2026-10-25  " + String(repeating: "█", count: 48) + "    1d 1h")
     }
 
+    @Test func `an hour that no clock shows is blank`() {
+        // 2026-03-29 00:00 CET to 24:00 CEST: 23 hours.
+        let begin: Int64 = 1_774_738_800_000
+        let all = RecordingPicture(
+            [.init(from: begin, to: begin + 23 * Self.hour, isPinned: true)], clock: MomentParserTests.berlin
+        ).lines(Style(width: 80))
+        let blocks = { (count: Int) in String(repeating: "█", count: count) }
+        #expect(all.dropFirst().first == "Sun 2026-03-29  \(blocks(4))  \(blocks(42))  23h 00m")
+        // From 03:00 on, which is when the clock would have shown 02:00.
+        let late = RecordingPicture(
+            [.init(from: begin + 2 * Self.hour, to: begin + 3 * Self.hour, isPinned: false)],
+            clock: MomentParserTests.berlin)
+        let dots = { (count: Int) in String(repeating: "·", count: count) }
+        #expect(late.lines(Style(width: 80)).last == "Sun 2026-03-29  \(dots(4))  \(blocks(2))\(dots(40))   1h 00m")
+        #expect(late.lines(Style(width: 60)).last == "Sun 2026-03-29  \(dots(2)) \(blocks(1))\(dots(20))   1h 00m")
+    }
+
     @Test func `a document has spans, gaps and steps of the clock`() {
-        var listing = RecordingDirectory.Listing()
-        listing.recordings = [
+        var found = RecordingDirectory.Listing()
+        found.recordings = [
             Self.recording(1, Self.midnight, 60_040),
             Self.recording(2, Self.midnight + 120_000, 60_000, isPinned: true),
             Self.recording(3, Self.midnight, 1000),
         ]
-        listing.growing = [4]
+        found.growing = [4]
+        let listing = RecordedListing(found, writing: 1)
         let camera = RecordingsDocument.Camera("front", listing, hasFiles: true)
         #expect(camera.recordsNow && camera.files == 3 && camera.pinned == 1 && camera.seconds == 121.04)
         #expect(camera.from == "2026-11-28T00:00:00.000Z" && camera.to == "2026-11-28T00:03:00.000Z")

@@ -110,11 +110,12 @@ final class RecordingStage {
     /// Seals parts into a recording of the camera.
     @discardableResult
     func record(
-        _ sequence: UInt64, at begin: Int64, _ parts: [[UInt8]], milliseconds: UInt32, isPinned: Bool = false
+        _ sequence: UInt64, at begin: Int64, _ parts: [[UInt8]], milliseconds: UInt32, isPinned: Bool = false,
+        stream: String? = nil
     ) throws -> String {
         let name = RecordingName(sequence: sequence, begin: begin, duration: milliseconds, isPinned: isPinned)
         let path = path("recordings/\(camera)/\(name.fileName)")
-        try seal(parts, path)
+        try seal(parts, path, stream: stream)
         return path
     }
 
@@ -130,12 +131,13 @@ final class RecordingStage {
             sequence, at: begin, fragments(events), milliseconds: UInt32(length), isPinned: isPinned)
     }
 
-    func seal(_ parts: [[UInt8]], _ path: String) throws {
+    /// - Parameter stream: that the policy names; nil: the camera's.
+    func seal(_ parts: [[UInt8]], _ path: String, stream: String? = nil) throws {
         let writer = try ArchiveWriter(
             path,
             recipient: TDFRecipient(
                 url: "https://kas.example.net/kas", kid: "r1", publicKeyPEM: try Self.key.publicKey.spkiPEM()),
-            policy: PlaintextPolicy(stream: camera), segmentSize: TDFSegmentEntry.maxClearSize)
+            policy: PlaintextPolicy(stream: stream ?? camera), segmentSize: TDFSegmentEntry.maxClearSize)
         for part in parts {
             try writer.write(part[...])
             try writer.endSegment()
@@ -157,9 +159,11 @@ final class RecordingStage {
         process.executableURL = URL(filePath: BuiltProgram.path("watchboxctl"))
         process.arguments = ["archive"] + arguments
         process.currentDirectoryURL = URL(filePath: directory)
-        process.environment = ProcessInfo.processInfo.environment.merging(["TZ": "CET-1"]) { $1 }.merging(variables) {
-            $1
-        }
+        var environment = ProcessInfo.processInfo.environment
+        // What a person who runs tests has set for themselves.
+        for name in ["COLUMNS", "WATCHBOX_HOST"] { environment[name] = nil }
+        environment["TZ"] = "CET-1"
+        process.environment = environment.merging(variables) { $1 }
         // Files beside the directory, not pipes: neither side can block on the other.
         let files = ["out", "err"].map { "\(directory).\(UUID().uuidString).\($0)" }
         defer { for file in files { try? FileManager.default.removeItem(atPath: file) } }

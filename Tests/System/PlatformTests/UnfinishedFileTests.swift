@@ -36,6 +36,20 @@ struct UnfinishedFileTests {
         #expect(place.files == [])
     }
 
+    @Test func `what is written to its descriptor is in it, whatever has its name meanwhile`() throws {
+        let place = try Place()
+        let victim = place.directory + "/victim"
+        try Data([9]).write(to: URL(filePath: victim))
+        let file = try UnfinishedFile(place.path)
+        try FileManager.default.removeItem(atPath: file.temporary)
+        try FileManager.default.createSymbolicLink(atPath: file.temporary, withDestinationPath: victim)
+        #expect(write(file.descriptor, [UInt8]([1, 2]), 2) == 2)
+        var bytes: [UInt8] = [0, 0]
+        let count = pread(file.descriptor, &bytes, 2, 0)
+        #expect(count == 2 && bytes == [1, 2])
+        #expect(Array(try Data(contentsOf: URL(filePath: victim))) == [9])
+    }
+
     @Test(arguments: [false, true])
     func `a file of that name is replaced when that is wanted`(replaces: Bool) throws {
         let place = try Place()

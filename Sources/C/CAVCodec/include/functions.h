@@ -8,6 +8,7 @@
     F(void, av_log_set_callback, (void (*callback)(void *, int, const char *, va_list)), (callback)) \
     F(void *, av_malloc, (size_t size), (size)) \
     F(void *, av_mallocz, (size_t size), (size)) \
+    F(void, av_max_alloc, (size_t max), (max)) \
     F(void, av_free, (void *memory), (memory)) \
     F(void, av_freep, (void *pointer), (pointer)) \
     F(int, av_dict_set, (AVDictionary **dictionary, const char *key, const char *value, int flags), \

@@ -1,12 +1,12 @@
 /// A day and a time as a calendar and a clock on the wall show them, of no zone.
-struct CalendarTime: Equatable {
-    var year: Int64
-    var month: Int64
-    var day: Int64
+public struct CalendarTime: Equatable, Sendable {
+    public var year: Int64
+    public var month: Int64
+    public var day: Int64
     /// Seconds since midnight.
-    var secondOfDay: Int64 = 0
+    public var secondOfDay: Int64 = 0
 
-    init(year: Int64, month: Int64, day: Int64, secondOfDay: Int64 = 0) {
+    public init(year: Int64, month: Int64, day: Int64, secondOfDay: Int64 = 0) {
         self.year = year
         self.month = month
         self.day = day
@@ -14,7 +14,7 @@ struct CalendarTime: Equatable {
     }
 
     /// - Parameter seconds: since the beginning of 1970 by the same clock; brought into ``range``.
-    init(seconds: Int64) {
+    public init(seconds: Int64) {
         // After Howard Hinnant's `civil_from_days`, which needs no library.
         let clamped = min(max(seconds, Self.range.lowerBound), Self.range.upperBound)
         let days = clamped / 86_400 + 719_468
@@ -30,10 +30,10 @@ struct CalendarTime: Equatable {
     }
 
     /// Of the years 1970 to 9999, a day less at both ends: whatever the zone, nothing leaves them.
-    static let range: ClosedRange<Int64> = 0...253_402_300_799
+    public static let range: ClosedRange<Int64> = 0...253_402_300_799
 
     /// Since the beginning of 1970; nil when there is no such day, or not in these years.
-    var seconds: Int64? {
+    public var seconds: Int64? {
         guard (1970...9999).contains(year), (1...12).contains(month), (1...31).contains(day),
             (0...86_400).contains(secondOfDay)
         else { return nil }
@@ -49,27 +49,28 @@ struct CalendarTime: Equatable {
     }
 
     /// `2026-11-28`
-    var dayText: String { "\(Self.digits(year, 4))-\(Self.digits(month))-\(Self.digits(day))" }
+    public var dayText: String { "\(Self.digits(year, 4))-\(Self.digits(month))-\(Self.digits(day))" }
 
     /// `19:22:01`
-    var timeText: String {
+    public var timeText: String {
         "\(Self.digits(secondOfDay / 3600)):\(Self.digits(secondOfDay / 60 % 60)):\(Self.digits(secondOfDay % 60))"
     }
 
     /// `Sat`
-    var weekday: String {
+    public var weekday: String {
         // 1970 began on a Thursday.
         let days = (CalendarTime(year: year, month: month, day: day).seconds ?? 0) / 86_400
         return ["Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed"][Int(days % 7)]
     }
 
-    static func digits(_ value: Int64, _ count: Int = 2) -> String {
+    /// A number of so many digits at least.
+    public static func digits(_ value: Int64, _ count: Int = 2) -> String {
         let text = String(value)
         return String(repeating: "0", count: max(0, count - text.count)) + text
     }
 
     /// `2026-11-28T19:22:01.040Z` of milliseconds since 1970: what programs read.
-    static func iso8601(_ milliseconds: Int64) -> String {
+    public static func iso8601(_ milliseconds: Int64) -> String {
         let time = CalendarTime(seconds: milliseconds / 1000)
         return "\(time.dayText)T\(time.timeText).\(digits(milliseconds % 1000, 3))Z"
     }
