@@ -168,6 +168,8 @@ extension RecordingWriter {
             return
         }
         lastFrame = system.monotonic()
+        // A disk that took long over this one was no silence of the camera.
+        defer { lastFrame = system.monotonic() }
         if step == .cut { finish(before: unit.decodeTime) }
         if step != .go {
             guard lastFrame >= retryAt, let recipient else { return drop() }

@@ -130,6 +130,31 @@ struct RecordingTroubleTests {
         writer.end()
     }
 
+    @Test func `a disk that took long is no silence of the camera`() throws {
+        let stage = try RecordingStage()
+        let isSlow = Mutex(true)
+        var system = stage.system
+        system.free = { _ in
+            let waits = isSlow.withLock { isSlow in
+                defer { isSlow = false }
+                return isSlow
+            }
+            if waits { stage.pass(seconds: 16) }
+            return 1 << 40
+        }
+        let writer = RecordingWriter(stage.settings(length: 60_000), system: system)
+        writer.recipient = try RecordingStage.recipient()
+        writer.start()
+        let film = try Film.pattern(seconds: 3, hasAudio: false)
+        // The key frame alone woke the writer; the others came while it waited for the disk.
+        stage.show(Array(film.prefix(2)), to: writer)
+        writer.tick()
+        stage.show(Array(film.dropFirst(2)), to: writer)
+        writer.end()
+        let isWhole = try stage.frames().map(\.data) == film.video.map(\.data)
+        #expect(isWhole && stage.names.count == 1, "\(stage.files)")
+    }
+
     @Test func `a camera that gives no frame for long is told`() throws {
         let stage = try RecordingStage()
         let writer = try stage.writer()
