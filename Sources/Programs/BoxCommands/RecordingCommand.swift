@@ -118,6 +118,8 @@ struct RecordingListDocument: Codable {
         var recording: RecordingStatistics?
         /// Bytes that go to the disk in a day at the rate so far; nil in the first seconds.
         var bytesPerDay: Double?
+
+        var isWell: Bool { !isOn || recording != nil && recording?.code == nil }
     }
 
     var schema = "watchbox.recording-status/1"
@@ -133,5 +135,5 @@ struct RecordingListDocument: Codable {
         }
     }
 
-    var isWell: Bool { recordings.allSatisfy { $0.recording?.code == nil } }
+    var isWell: Bool { recordings.allSatisfy { $0.isWell } }
 }

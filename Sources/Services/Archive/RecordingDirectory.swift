@@ -21,6 +21,12 @@ public struct RecordingDirectory: Sendable {
         public var recordings: [Recording] = []
         /// Of those that were being written: to be finished (`GrowingArchive.finish`), or growing now.
         public var growing: [UInt64] = []
+
+        /// For one that is made after all of these. A number that no box comes to is somebody's joke, and does not count.
+        public var nextSequence: UInt64 {
+            let sequences = recordings.lazy.map(\.name.sequence) + growing
+            return (sequences.filter { $0 < 100_000_000_000 }.max() ?? 0) + 1
+        }
     }
 
     public let path: String

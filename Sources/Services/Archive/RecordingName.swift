@@ -53,8 +53,7 @@ public struct RecordingName: Equatable, Hashable, Sendable {
     }
 
     static func number(_ digits: some StringProtocol) -> UInt64? {
-        // No box makes so many that a next one would be too many.
-        guard (1...18).contains(digits.utf8.count), digits.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else {
+        guard (1...12).contains(digits.utf8.count), digits.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else {
             return nil
         }
         return UInt64(digits)

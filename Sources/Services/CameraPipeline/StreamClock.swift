@@ -29,6 +29,8 @@ public final class StreamClock: Sendable {
 
     /// A clock that is farther off than this, in milliseconds, is not believed against the key access server.
     private static let tolerance: Int64 = 2000
+    /// A clock that is farther off than this, in milliseconds, is not right whoever says so.
+    private static let contradiction: Int64 = 3_600_000
     /// 2025-01-01: what shows less was never set.
     private static let earliest: Int64 = 1_735_689_600_000
     /// The end of the year 9999: no clock shows more.
@@ -54,17 +56,21 @@ public final class StreamClock: Sendable {
         anchor.withLock { $0 = Anchor(time: time, monotonic: instant) }
     }
 
-    /// The system's clock is right for certain: something keeps it right, or the key access server's agrees with it.
+    /// The system's clock is right for certain: somebody vouches for it, and the key access server does not contradict.
     ///
     /// A unit may not ask the kernel (`ProtectClock=`): that nobody denies it is enough for the time in a stream, and not for
     /// deleting what is old.
-    public var isSystemTimeCertain: Bool {
+    ///
+    /// - Parameter hasMark: a time server was heard since the boot. The clock may have been set to anything after that.
+    public func isSystemTimeCertain(hasMark: Bool) -> Bool {
         let own = system.time()
         guard own >= Self.earliest else { return false }
-        if system.isSynchronised() == true { return true }
-        guard let anchor = anchor.withLock({ $0 }) else { return false }
-        let reported = anchor.time + Self.milliseconds(from: anchor.monotonic, to: system.monotonic())
-        return abs(own - reported) <= Self.tolerance
+        if let anchor = anchor.withLock({ $0 }) {
+            let reported = anchor.time + Self.milliseconds(from: anchor.monotonic, to: system.monotonic())
+            if abs(own - reported) <= Self.tolerance { return true }
+            if abs(own - reported) > Self.contradiction { return false }
+        }
+        return hasMark || system.isSynchronised() == true
     }
 
     /// What time it was at an instant of CLOCK_MONOTONIC, in nanoseconds.

@@ -118,11 +118,12 @@ public final class Recorder: Service, FrameObserver {
             }
             logger.error("nothing is recorded: no thread can be made")
             // The stream has nothing to do with it.
-            return await cancelWhenGracefulShutdown {
-                while !Task.isCancelled { try? await Task.sleep(for: .seconds(3600)) }
-            }
+            return await Self.untilShutdown()
         }
-        await cancelWhenGracefulShutdown { await self.renewKey() }
+        // A KAS that does not answer holds up no end.
+        let renewal = Task { await self.renewKey() }
+        await Self.untilShutdown()
+        renewal.cancel()
         // The source's last frames come first, where it still has some.
         let limit = Task {
             try? await Task.sleep(for: Self.lastFrames)
@@ -133,6 +134,12 @@ public final class Recorder: Service, FrameObserver {
         // Also when this task was cancelled: that ends a wait, not the recording.
         await Task { for await _ in ending.stream {} }.value
         limit.cancel()
+    }
+
+    private static func untilShutdown() async {
+        await cancelWhenGracefulShutdown {
+            while !Task.isCancelled { try? await Task.sleep(for: .seconds(3600)) }
+        }
     }
 
     /// Asks for the key from time to time: the cache decides when the KAS is really asked.
@@ -162,7 +169,7 @@ public final class Recorder: Service, FrameObserver {
         var reported: ErrorCode?
         while true {
             shared.withLock { $0.busySince = nil }
-            queue.wait(Self.tick)
+            queue.wait(min(Self.tick, writer.untilFlush ?? Self.tick))
             (writer.recipient, writer.recipientFailure) = shared.withLock { shared in
                 shared.busySince = system.monotonic()
                 return (shared.recipient, shared.failure)
@@ -170,7 +177,10 @@ public final class Recorder: Service, FrameObserver {
             var (events, hasEnded) = queue.take()
             // Each is let go of when it is written.
             events.reverse()
-            while let event = events.popLast() { writer.take(event) }
+            while let event = events.popLast() {
+                writer.take(event)
+                shared.withLock { $0.busySince = system.monotonic() }
+            }
             if hasEnded { writer.end() } else { writer.tick() }
             let statistics = writer.statistics
             if statistics.code != reported {

@@ -24,8 +24,9 @@ struct RecordingCuts {
     /// Between the two newest frames of video.
     private(set) var step = MediaTime.zero
     private var hasAudio = false
-    private var videoChanged = false
-    private var audioChanged = false
+    /// Nothing that comes leads on from what is open until the next key frame: another format, or another place in time.
+    private var videoEnded = false
+    private var audioEnded = false
 
     /// Farther apart than this are no two frames of one scene: a source that began again.
     private static let maxStep = MediaTime(milliseconds: 5000)
@@ -39,18 +40,18 @@ struct RecordingCuts {
     }
 
     mutating func take(_ format: VideoFormat) {
-        videoChanged = videoChanged || isOpen && format != video
+        videoEnded = videoEnded || isOpen && format != video
         video = format
     }
 
     mutating func take(_ format: AudioFormat) {
-        audioChanged = audioChanged || isOpen && format != audio
+        audioEnded = audioEnded || isOpen && format != audio
         audio = format
     }
 
     /// - Parameter isLarge: what is open has as many bytes as one may have.
     mutating func take(_ unit: AccessUnit, isLarge: Bool = false) -> Step {
-        guard unit.track.isVideo else { return isOpen && hasAudio && !audioChanged ? .go : .pass }
+        guard unit.track.isVideo else { return isOpen && hasAudio && !audioEnded ? .go : .pass }
         guard video != nil else { return .pass }
         guard isOpen else {
             guard unit.isKeyFrame else { return .pass }
@@ -59,24 +60,21 @@ struct RecordingCuts {
         }
         let step = unit.decodeTime - last
         // Of a camera that gives a frame in ten seconds, a pause is longer than that.
-        let isElsewhere = step > max(Self.maxStep, MediaTime(nanoseconds: 3 &* self.step.nanoseconds)) || step < .zero
-        self.step = isElsewhere ? min(step, Self.longestStep) : step
-        if unit.isKeyFrame,
-            isLarge || videoChanged || audioChanged || isElsewhere || unit.decodeTime - begin >= length
-        {
+        let longest = max(Self.maxStep, MediaTime(nanoseconds: 3 * self.step.nanoseconds))
+        videoEnded = videoEnded || step > longest || step < .zero
+        self.step = min(max(step, .zero), Self.longestStep)
+        if unit.isKeyFrame, isLarge || videoEnded || audioEnded || unit.decodeTime - begin >= length {
             open(with: unit)
             return .cut
         }
-        // Frames of another format, or from another place in time, are none that the ones before lead to.
-        guard !videoChanged, !isElsewhere else { return .pass }
         last = unit.decodeTime
-        return .go
+        return videoEnded ? .pass : .go
     }
 
     /// Nanoseconds without a frame after which none is to be waited for.
     ///
     /// - Parameter least: of cameras with many frames.
-    func silence(least: UInt64) -> UInt64 { max(least, 3 &* UInt64(max(step.nanoseconds, 0))) }
+    func silence(least: UInt64) -> UInt64 { max(least, 3 * UInt64(step.nanoseconds)) }
 
     /// What was open has ended, whatever for: the next key frame begins another.
     mutating func end() {
@@ -88,7 +86,7 @@ struct RecordingCuts {
         begin = unit.decodeTime
         last = begin
         hasAudio = audio != nil
-        videoChanged = false
-        audioChanged = false
+        videoEnded = false
+        audioEnded = false
     }
 }

@@ -25,6 +25,21 @@ enum RecordingFault: Error {
         }
     }
 
+    /// The disk did not take what it had taken before.
+    var isFlush: Bool {
+        if case .archive(.output(let failure)) = self { failure.call == "fsync" } else { false }
+    }
+
+    /// It is about one file, and not about the disk.
+    var isOfOneFile: Bool {
+        let number: CInt =
+            switch self {
+            case .directory(let failure), .archive(.output(let failure)): failure.number
+            default: 0
+            }
+        return [EPERM, EACCES, EBUSY, EISDIR, EINVAL, ELOOP, EIO].contains(number)
+    }
+
     var reason: String {
         switch self {
         case .directory(let failure): "\(failure)"

@@ -28,7 +28,9 @@ struct RecordingSystem: Sendable {
         self.init(
             monotonic: { Clocks.monotonic }, wall: { Clocks.wallMilliseconds },
             // timesyncd leaves its mark where a unit may look, which may not ask the kernel.
-            isClockRight: { clock.isSystemTimeCertain || SmallFile.exists("/run/systemd/timesync/synchronized") },
+            isClockRight: {
+                clock.isSystemTimeCertain(hasMark: SmallFile.exists("/run/systemd/timesync/synchronized"))
+            },
             free: { (try? DiskReading.read($0)).map { Int64(clamping: $0.freeBytes) } })
     }
 }

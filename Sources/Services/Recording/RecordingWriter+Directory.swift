@@ -7,6 +7,10 @@ extension RecordingWriter {
     private static let roomDelay: UInt64 = 10_000_000_000
     /// Recordings that go for one write that found no room.
     private static let maxGone = 3
+    /// Files that may be stuck: more are no accident of one file.
+    private static let maxStuck = 16
+    /// After which those that are stuck are tried again.
+    private static let stuckDelay: UInt64 = 3_600_000_000_000
 
     /// The directory as it is: recordings may have been deleted or pinned meanwhile, and one may have been left behind.
     func prepare() throws(RecordingFault) {
@@ -28,14 +32,10 @@ extension RecordingWriter {
         var modified = settings.directory.modified
         var listing = try list()
         index = listing.recordings
-        nextSequence = max(nextSequence, (listing.growing.max() ?? 0) + 1, (index.last?.name.sequence ?? 0) + 1)
-        listing.growing.removeAll { $0 == growing || stuck.contains($0) }
-        for sequence in listing.growing {
+        nextSequence = max(nextSequence, listing.nextSequence)
+        for sequence in listing.growing where sequence != growing && !stuck.contains(sequence) {
             do throws(RecordingFault) { try endLeftover(sequence) } catch {
-                if error.isFull { throw error }
-                // One file is not worth all that comes after it.
-                stuck.insert(sequence)
-                stuckReason = "a recording that was cut off cannot be ended: \(error.reason)"
+                try pass(over: sequence, error, "a recording that was cut off cannot be ended")
             }
         }
         if !listing.growing.isEmpty {
@@ -43,8 +43,18 @@ extension RecordingWriter {
             listing = try list()
             index = listing.recordings
         }
+        stuck.formIntersection(index.map(\.name.sequence) + listing.growing)
+        if stuck.isEmpty { stuckReason = nil }
         if growing == nil { hasLeftovers = false }
         seen = modified
+    }
+
+    /// One file is not worth all that comes after it.
+    private func pass(over sequence: UInt64, _ error: RecordingFault, _ what: String) throws(RecordingFault) {
+        guard error.isOfOneFile, stuck.count < Self.maxStuck else { throw error }
+        if stuck.isEmpty { stuckAt = system.monotonic() }
+        stuck.insert(sequence)
+        stuckReason = "\(what): \(error.reason)"
     }
 
     private func endLeftover(_ sequence: UInt64) throws(RecordingFault) {
@@ -58,11 +68,15 @@ extension RecordingWriter {
     }
 
     private func list() throws(RecordingFault) -> RecordingDirectory.Listing {
-        do throws(FileFailure) { return try settings.directory.list() } catch { throw .directory(error) }
+        try file { () throws(FileFailure) in try settings.directory.list() }
     }
 
-    /// A change of our own, which `index` knows; one of somebody else's before it is not lost. One that follows within the
-    /// milliseconds of the kernel's clock is seen with the next one.
+    private func file<R>(_ body: () throws(FileFailure) -> R) throws(RecordingFault) -> R {
+        do throws(FileFailure) { return try body() } catch { throw .directory(error) }
+    }
+
+    /// A short change of our own, which `index` knows; one of somebody else's before it is not lost. One within the same
+    /// milliseconds is seen when the next recording begins.
     func changing<R>(_ body: () throws(RecordingFault) -> R) throws(RecordingFault) -> R {
         let isKnown = seen != nil && seen == settings.directory.modified
         defer { seen = isKnown ? settings.directory.modified : nil }
@@ -70,12 +84,21 @@ extension RecordingWriter {
     }
 
     /// What does not fit goes, the oldest first.
-    func letGo(incoming: Int64) throws(RecordingFault) {
+    ///
+    /// - Parameters:
+    ///   - incoming: bytes that are to be written next; 0: none.
+    ///   - open: the recording that grows.
+    func letGo(incoming: Int64, beside open: OpenRecording?) throws(RecordingFault) {
         let now = system.monotonic()
-        var free: Int64?
-        if roomMadeAt.map({ elapsed(since: $0, at: now) >= Self.roomDelay }) ?? true {
-            free = system.free(settings.directory.path).map { $0 - incoming }
+        if !stuck.isEmpty, elapsed(since: stuckAt, at: now) >= Self.stuckDelay {
+            stuck = []
+            stuckReason = nil
+            hasLeftovers = true
         }
+        let current = system.free(settings.directory.path).map { $0 - incoming }
+        let isRoomSeen = roomMadeAt.map { elapsed(since: $0, at: now) >= Self.roomDelay } ?? true
+        // While room that was made may not be seen yet, no more goes for it.
+        let free = isRoomSeen ? current : nil
         if system.isClockRight() { correctNames() }
         let growing = (open?.size ?? 0) + incoming
         let wall = system.isClockRight() ? system.wall() : nil
@@ -86,17 +109,19 @@ extension RecordingWriter {
                 of: removable, growing: growing, free: free.map { $0 + made }, now: wall)
             var isDone = true
             for item in surplus {
-                if delete(item.recording, for: item.reason) { made += item.recording.size } else { isDone = false }
+                if try delete(item.recording, for: item.reason) { made += item.recording.size } else { isDone = false }
             }
             if isDone { break }
         }
         guard incoming > 0 else { return }
         let fits = settings.retention.fits(index, growing: growing)
-        let lacks = free.map { $0 + made < settings.retention.minFree } ?? false
+        // None begins that would have to end, and go, at once.
+        let floor = settings.retention.minFree + (open == nil ? settings.retention.minFree / 16 : 0)
+        let lacks = (open == nil ? current : free).map { $0 + made < floor } ?? false
         guard !fits || lacks else { return }
         // Perhaps somebody has just let one go.
-        if try refresh() { return try letGo(incoming: incoming) }
-        if fits, let free { throw .noRoom(free: free + incoming, floor: settings.retention.minFree) }
+        if try refresh() { return try letGo(incoming: incoming, beside: open) }
+        if fits, let current { throw .noRoom(free: current + incoming, floor: floor) }
         throw .pinned(bytes: settings.retention.maxBytes)
     }
 
@@ -114,7 +139,7 @@ extension RecordingWriter {
     /// - Returns: whether there is more room for it.
     private func delete(
         _ recording: RecordingDirectory.Recording, for reason: Retention.Reason, isFlushed: Bool = false
-    ) -> Bool {
+    ) throws(RecordingFault) -> Bool {
         let sequence = recording.name.sequence
         guard settings.directory.size(of: recording.name) != nil else {
             // Somebody deleted or pinned it: seen at the next look.
@@ -124,16 +149,18 @@ extension RecordingWriter {
         }
         do throws(RecordingFault) {
             try changing { () throws(RecordingFault) in
-                do throws(FileFailure) {
-                    try DurableFile.remove(settings.directory.path(of: recording.name), isFlushed: isFlushed)
-                } catch {
-                    throw .directory(error)
+                try file { () throws(FileFailure) in
+                    try DurableFile.remove(settings.directory.path(of: recording.name), isFlushed: false)
                 }
             }
         } catch {
-            stuck.insert(sequence)
-            stuckReason = "a recording cannot be deleted: \(error.reason)"
+            try pass(over: sequence, error, "a recording cannot be deleted")
             return false
+        }
+        if isFlushed {
+            try file { () throws(FileFailure) in
+                try DurableFile.flushDirectory(of: settings.directory.path(of: recording.name))
+            }
         }
         index.removeAll { $0.name.sequence == sequence }
         captured[sequence] = nil
@@ -151,7 +178,7 @@ extension RecordingWriter {
             } catch {
                 guard error.isFull, gone < Self.maxGone, let oldest = removable.first(where: { !$0.name.isPinned })
                 else { throw error }
-                if delete(oldest, for: .room, isFlushed: true) { gone += 1 }
+                if try delete(oldest, for: .room, isFlushed: true) { gone += 1 }
             }
         }
     }
@@ -171,11 +198,11 @@ extension RecordingWriter {
                 isPinned: recording.name.isPinned)
             do throws(RecordingFault) {
                 try changing { () throws(RecordingFault) in
-                    do throws(FileFailure) {
+                    try file { () throws(FileFailure) in
+                        // Not flushed: there may be thousands, and after a power cut they have the old names.
                         try DurableFile.move(
-                            settings.directory.path(of: recording.name), to: settings.directory.path(of: name))
-                    } catch {
-                        throw .directory(error)
+                            settings.directory.path(of: recording.name), to: settings.directory.path(of: name),
+                            isFlushed: false)
                     }
                 }
                 index[place].name = name

@@ -57,6 +57,8 @@ final class RecordingWriter {
     /// Those that cannot be ended, nor deleted: told, and passed over.
     var stuck: Set<UInt64> = []
     var stuckReason: String?
+    /// Monotonic, nanoseconds: since when.
+    var stuckAt: UInt64 = 0
     /// When the directory was last changed, as far as `index` knows; nil: somebody else changed it.
     var seen: Int64?
     /// Room that was made is not seen at once everywhere.
@@ -90,6 +92,13 @@ final class RecordingWriter {
         }
     }
 
+    /// Nanoseconds until `tick` has something to flush; nil: there is nothing.
+    var untilFlush: UInt64? {
+        guard let open, open.isDirty else { return nil }
+        let waited = elapsed(since: lastFlush, at: system.monotonic())
+        return waited < settings.flushAfter ? settings.flushAfter - waited : 0
+    }
+
     /// What is due without a frame.
     func tick() {
         let now = system.monotonic()
@@ -107,17 +116,14 @@ final class RecordingWriter {
         if open == nil, hasLeftovers, now >= retryAt {
             attempt { () throws(RecordingFault) in
                 try prepare()
-                // Of any other fault only a write shows that it is over.
-                switch fault {
-                case .directory?, .taken?: fault = nil
-                default: break
-                }
+                forgetDirectoryFault()
             }
         }
-        if lock != nil {
+        if lock != nil, fault == nil || now >= retryAt {
             attempt { () throws(RecordingFault) in
                 try refresh()
-                try letGo(incoming: 0)
+                try letGo(incoming: 0, beside: open)
+                if open == nil { forgetDirectoryFault() }
             }
         }
         report()
@@ -145,8 +151,21 @@ final class RecordingWriter {
             cuts.end()
             hasLeftovers = true
             statistics.droppedFrames += open.takeFrames()
+            guard !error.isFlush else {
+                // The kernel tells of a lost write once: whoever ends this one has to read it again.
+                growing = nil
+                return
+            }
             // Without what the muxer holds: it may be what failed.
             try? close(open)
+        }
+    }
+
+    /// Of any other fault only a write shows that it is over.
+    private func forgetDirectoryFault() {
+        switch fault {
+        case .directory?, .taken?: fault = nil
+        default: break
         }
     }
 
@@ -167,12 +186,13 @@ extension RecordingWriter {
             if beganAt != nil || fault != nil || recipient == nil { statistics.droppedFrames += 1 }
             return
         }
-        lastFrame = system.monotonic()
+        let now = system.monotonic()
+        if unit.track.isVideo { lastFrame = now }
         // A disk that took long over this one was no silence of the camera.
-        defer { lastFrame = system.monotonic() }
+        defer { lastFrame += elapsed(since: now, at: system.monotonic()) }
         if step == .cut { finish(before: unit.decodeTime) }
         if step != .go {
-            guard lastFrame >= retryAt, let recipient else { return drop() }
+            guard now >= retryAt, let recipient else { return drop() }
             attempt { () throws(RecordingFault) in try begin(with: unit, for: recipient) }
         }
         guard let open else { return drop() }
@@ -181,8 +201,8 @@ extension RecordingWriter {
                 // A fragment is a group of pictures. Left to itself the muxer waits for audio, also for one that has ended.
                 try endFragment(of: open, at: unit.decodeTime)
             }
-            try media { () throws(MediaWriterError) in try open.muxer.write(.accessUnit(unit)) }
             open.took(unit)
+            try media { () throws(MediaWriterError) in try open.muxer.write(.accessUnit(unit)) }
             if open.waiting >= settings.maxFragment {
                 try endFragment(of: open, at: open.last)
             } else {
@@ -202,7 +222,7 @@ extension RecordingWriter {
         let sequence = nextSequence
         let now = system.monotonic()
         let instant = min(unit.captureInstant ?? now, now)
-        try letGo(incoming: 1)
+        try letGo(incoming: 1, beside: nil)
         let file = try withRoom { () throws(RecordingFault) in
             try changing { () throws(RecordingFault) in
                 try archive { () throws(ArchiveError) in
@@ -236,7 +256,7 @@ extension RecordingWriter {
         guard !bytes.isEmpty else { return }
         let milliseconds = open.milliseconds(until: end)
         let before = open.size
-        try letGo(incoming: Int64(bytes.count))
+        try letGo(incoming: Int64(bytes.count), beside: open)
         try withRoom { () throws(RecordingFault) in
             try archive { () throws(ArchiveError) in try open.archive.append(bytes[...], milliseconds: milliseconds) }
         }
@@ -271,15 +291,15 @@ extension RecordingWriter {
 
     private func close(_ open: OpenRecording) throws(RecordingFault) {
         defer { growing = nil }
+        // That takes some time, in which others may change something as well.
+        seen = nil
         let ending = try withRoom { () throws(RecordingFault) in
-            try changing { () throws(RecordingFault) in
-                try archive { () throws(ArchiveError) in
-                    try open.archive.end { _, milliseconds in
-                        // The clock may have been set since it began: what it says now counts.
-                        RecordingName(
-                            sequence: open.sequence, begin: self.wall(at: open.captured), duration: milliseconds
-                        ).fileName
-                    }
+            try archive { () throws(ArchiveError) in
+                try open.archive.end { _, milliseconds in
+                    // The clock may have been set since it began: what it says now counts.
+                    RecordingName(
+                        sequence: open.sequence, begin: self.wall(at: open.captured), duration: milliseconds
+                    ).fileName
                 }
             }
         }

@@ -33,14 +33,16 @@ struct Retention: Equatable, Sendable {
     ) -> [Surplus] {
         var surplus: [Surplus] = []
         var bytes = Self.sum(recordings, growing)
-        var newest = Int64.min
+        /// The latest end so far that may be true.
+        var newest: Int64?
         var lack = free.map { minFree - $0 } ?? 0
         for recording in recordings {
-            // None is older than one that was made before it, whatever the clock showed meanwhile.
-            if let now { newest = max(newest, min(recording.name.end, now)) }
+            // None is older than one that was made before it, whatever the clock showed meanwhile. An end that is yet to come says
+            // nothing.
+            if let now, recording.name.end <= now { newest = max(newest ?? 0, recording.name.end) }
             guard !recording.name.isPinned else { continue }
             let reason: Reason
-            if let now, now - newest > maxAge {
+            if let now, let newest, now - newest > maxAge {
                 reason = .age
             } else if bytes > maxBytes {
                 reason = .size

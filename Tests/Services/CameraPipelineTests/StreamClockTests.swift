@@ -91,17 +91,21 @@ private let noon: Int64 = 1_800_000_000_000
     }
 
     @Test func `the system's time is certain only where somebody vouches for it`() {
-        #expect(Machine(wall: noon, isSynchronised: true).clock().isSystemTimeCertain)
-        #expect(!Machine(wall: 5_000_000, isSynchronised: true).clock().isSystemTimeCertain, "it was never set")
+        #expect(Machine(wall: noon, isSynchronised: true).clock().isSystemTimeCertain(hasMark: false))
+        #expect(
+            !Machine(wall: 5_000_000, isSynchronised: true).clock().isSystemTimeCertain(hasMark: false),
+            "it was never set")
         // A unit may not ask: that nobody denies it is not enough.
         let machine = Machine(wall: noon, isSynchronised: nil)
         let clock = machine.clock()
-        #expect(!clock.isSystemTimeCertain)
+        #expect(!clock.isSystemTimeCertain(hasMark: false))
         clock.kasSaid(time: noon + 1500, at: machine.now)
-        #expect(clock.isSystemTimeCertain)
+        #expect(clock.isSystemTimeCertain(hasMark: false))
         machine.pass(seconds: 86_400)
-        #expect(clock.isSystemTimeCertain)
+        #expect(clock.isSystemTimeCertain(hasMark: false))
         machine.step(to: noon + 10 * 365 * 86_400_000)
-        #expect(!clock.isSystemTimeCertain, "what it was set to is not what the KAS said")
+        #expect(!clock.isSystemTimeCertain(hasMark: false), "what it was set to is not what the KAS said")
+        #expect(!clock.isSystemTimeCertain(hasMark: true), "nor does the mark of an earlier hour count against it")
+        #expect(machine.clock().isSystemTimeCertain(hasMark: true), "nobody contradicts")
     }
 }

@@ -47,6 +47,9 @@ struct RecordingCheckTests {
         var recording = RecordingStatistics()
         recording.state = .recording
         #expect(try await finding(Self.status(recording)).state == .ok)
+        var silent = Self.status(recording)
+        silent.cameras[0].stream.statistics = nil
+        #expect(try await finding(silent).state == .unknown)
         recording.code = .recordingShortened
         recording.reason = "the disk is full"
         let shortened = try await finding(Self.status(recording))

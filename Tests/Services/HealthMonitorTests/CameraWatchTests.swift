@@ -50,6 +50,23 @@ final class CameraWatchTests {
         #expect(try publish(outcome).evidence.hasPrefix("last acknowledgement 0.4 s ago, 25.0 fps"))
     }
 
+    @Test func `a camera that is recorded must give frames before there is a relay`() throws {
+        var waiting = look(.answered(status("front", .waitingToReconnect)), 1)
+        waiting = look(.answered(status("front", .waitingToReconnect)), 100)
+        #expect(states(waiting)[.camera] == .unknown)
+        watch = CameraWatch(at: .at(0))
+        let recorded = status("front", .waitingToReconnect) { $0.recording = RecordingStatistics() }
+        var silent = look(.answered(recorded), 1)
+        silent = look(.answered(recorded), 100)
+        #expect(states(silent)[.camera] == .fail)
+        let finding = try #require(silent.findings.first { $0.check == .camera })
+        #expect(finding.code == .noFrames && finding.evidence.contains("no frame for 100"))
+        guard case .local? = silent.trouble else {
+            Issue.record("\(String(describing: silent.trouble))")
+            return
+        }
+    }
+
     @Test func `unacknowledged frames may be the relay's fault`() throws {
         var outcome = look(.answered(status(frames: 1, acknowledgedSecondsAgo: 0)), 1)
         for second in 2...40 {

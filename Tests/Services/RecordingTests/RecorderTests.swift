@@ -50,8 +50,12 @@ import Testing
         let disk = DispatchSemaphore(value: 0)
         let isHanging = Mutex(false)
         var system = stage.system
+        let asked = DispatchSemaphore(value: 0)
         system.free = { _ in
-            if isHanging.withLock({ $0 }) { disk.wait() }
+            if isHanging.withLock({ $0 }) {
+                asked.signal()
+                disk.wait()
+            }
             return 1 << 40
         }
         let recorder = Recorder(
@@ -61,7 +65,12 @@ import Testing
         isHanging.withLock { $0 = true }
         let film = try Film.pattern(seconds: 5)
         for event in film { recorder.observed(event) }
-        try await Task.sleep(for: .milliseconds(1500))
+        await withCheckedContinuation { continuation in
+            DispatchQueue.global().async {
+                asked.wait()
+                continuation.resume()
+            }
+        }
         #expect(recorder.statistics.state != .failing)
         stage.pass(seconds: 16)
         #expect(recorder.statistics.state == .failing && recorder.statistics.code == .recordingFailed)

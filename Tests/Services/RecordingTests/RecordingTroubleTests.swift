@@ -2,10 +2,12 @@ import Archive
 import CameraModel
 import ErrorCatalog
 import Foundation
+import Glibc
 import Media
 import Synchronization
 import Testing
 
+@testable import Platform
 @testable import Recording
 
 /// What others do to the directory, and sources that are not as they should be.
@@ -155,6 +157,98 @@ struct RecordingTroubleTests {
         #expect(isWhole && stage.names.count == 1, "\(stage.files)")
     }
 
+    @Test func `on a disk that stays full nothing is recorded, and that is not begun again and again`() throws {
+        let stage = try RecordingStage()
+        let film = try Film.pattern(seconds: 10)
+        let writer = try stage.writer(stage.settings(minFree: 100_000_000, length: 1000))
+        stage.show(film, to: writer)
+        #expect(writer.statistics.state == .recording && stage.names.count > 5)
+        stage.clock.withLock { $0.free = 50_000_000 }
+        var states: [RecordingStatistics.State] = []
+        for turn in 1...6 {
+            stage.show(film.later(by: MediaTime(milliseconds: Int64(turn) * 10_000)), to: writer)
+            states.append(writer.statistics.state)
+        }
+        #expect(stage.files == [])
+        #expect(states.suffix(4).allSatisfy { $0 == .failing }, "\(states)")
+        let deleted = writer.statistics.deletedFiles
+        stage.clock.withLock { $0.free = 101_000_000 }
+        stage.show(film.later(by: MediaTime(milliseconds: 70_000)), to: writer)
+        #expect(writer.statistics.state == .failing, "as much as it would have to give back at once is no room")
+        stage.clock.withLock { $0.free = 200_000_000 }
+        stage.pass(seconds: 60)
+        stage.show(film.later(by: MediaTime(milliseconds: 140_000)), to: writer)
+        #expect(writer.statistics.state == .recording && writer.statistics.deletedFiles == deleted)
+        writer.end()
+    }
+
+    @Test func `a disk that loses what it had taken is read again before anything gets a name`() throws {
+        let stage = try RecordingStage()
+        let film = try Film.pattern(seconds: 5)
+        let writer = try stage.writer(stage.settings(length: 60_000))
+        // A group of pictures was written after the last flush.
+        let shown = film.filter { event in
+            guard case .accessUnit(let unit) = event else { return true }
+            return unit.decodeTime < MediaTime(milliseconds: 3300)
+        }
+        stage.show(shown, to: writer)
+        #expect(writer.open?.isDirty == true)
+        stage.pass(seconds: 2)
+        // Once, as the kernel tells it.
+        let isTold = Mutex(false)
+        FileSteps.$witness.withValue({ step, _ in
+            guard step == .fsync, !isTold.withLock({ $0 }) else { return nil }
+            isTold.withLock { $0 = true }
+            return EIO
+        }) { writer.tick() }
+        #expect(isTold.withLock { $0 } && writer.statistics.state == .failing)
+        #expect(stage.names == [] && stage.files.count == 2, "left as it is")
+        stage.pass(seconds: 60)
+        writer.tick()
+        #expect(stage.names.count == 1 && stage.files.count == 1)
+        #expect(try stage.frames().filter(\.track.isVideo).map(\.data) == film.video.prefix(75).map(\.data))
+        writer.end()
+    }
+
+    @Test func `one file that cannot be deleted is passed over, and a disk that deletes nothing is a fault`() throws {
+        let stage = try RecordingStage()
+        let film = try Film.pattern(seconds: 10)
+        let before = try stage.writer(stage.settings(length: 1000))
+        stage.show(film, to: before)
+        before.end()
+        let oldest = try #require(stage.names.min { $0.sequence < $1.sequence })
+        let path = RecordingDirectory(stage.directory).path(of: oldest)
+        let writer = try stage.writer(stage.settings(maxBytes: Int64(film.size / 2), length: 1000))
+        FileSteps.$witness.withValue({ $0 == .unlink && $1 == path ? EBUSY : nil }) { writer.tick() }
+        #expect(stage.names.contains(oldest) && stage.names.count > 1 && stage.names.count < 10)
+        #expect(writer.stuck == [oldest.sequence] && writer.fault == nil)
+        // It is tried again, and nothing is told of it then.
+        stage.pass(seconds: 3601)
+        writer.tick()
+        #expect(writer.stuck == [] && writer.stuckReason == nil)
+        FileSteps.$witness.withValue({ step, _ in step == .unlink ? EROFS : nil }) {
+            let small = RecordingWriter(stage.settings(maxBytes: 1), system: stage.system)
+            writer.end()
+            small.start()
+            small.tick()
+            #expect(small.stuck == [] && small.statistics.state == .failing)
+        }
+        #expect(!stage.names.isEmpty)
+    }
+
+    @Test func `audio alone is no sign of life of a camera`() throws {
+        let stage = try RecordingStage()
+        let film = try Film.pattern(seconds: 20)
+        let writer = try stage.writer(stage.settings(length: 60_000))
+        let still = film.filter { event in
+            guard case .accessUnit(let unit) = event, unit.track.isVideo else { return true }
+            return unit.decodeTime < MediaTime(milliseconds: 4000)
+        }
+        stage.show(still, to: writer)
+        #expect(writer.open == nil && stage.names.count == 1)
+        writer.end()
+    }
+
     @Test func `a camera that gives no frame for long is told`() throws {
         let stage = try RecordingStage()
         let writer = try stage.writer()
@@ -172,7 +266,7 @@ struct RecordingTroubleTests {
 
     @Test func `names and sizes that no recorder makes trap nothing`() throws {
         let stage = try RecordingStage()
-        for sequence in ["18446744073709551614", "999999999999999999", "00000001"] {
+        for sequence in ["18446744073709551614", "999999999999", "00000001"] {
             let path = "\(stage.directory)/\(sequence)-20270115T080000000Z-1000.tdf"
             #expect(FileManager.default.createFile(atPath: path, contents: nil))
             #expect(truncate(path, Int.max) == 0 || truncate(path, 1 << 42) == 0)
@@ -180,6 +274,6 @@ struct RecordingTroubleTests {
         let writer = try stage.writer(stage.settings(maxAge: .max))
         stage.show(try Film.pattern(seconds: 2), to: writer)
         writer.end()
-        #expect(writer.statistics.state == .stopped)
+        #expect(try stage.frames(of: try #require(stage.names.last { $0.sequence == 2 })).count > 0)
     }
 }

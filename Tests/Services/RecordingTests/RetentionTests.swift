@@ -43,6 +43,8 @@ struct RetentionTests {
         #expect(Self.gone(recordings, now: 1_011_001) == [1])
         #expect(Self.gone(recordings, now: 1_016_000) == [1], "none is older than what was made before it")
         #expect(Self.gone(recordings, now: 1_016_001) == [1, 2, 3])
+        let wrong = [Self.recording(1), Self.recording(2, begin: 9_000_000, isPinned: true), Self.recording(3)]
+        #expect(Self.gone(wrong, now: 1_011_001) == [1, 3], "a name of a time to come keeps nothing")
         #expect(Self.gone(recordings, now: nil) == [])
         #expect(Self.gone(recordings, now: 0) == [], "a clock that was set back makes nothing old")
         #expect(Self.gone([Self.recording(1, size: .max), Self.recording(2, size: .max)], growing: 1) == [1])

@@ -28,6 +28,10 @@ extension DoctorCheck {
             guard let code = recording.code else { continue }
             return .warn("\(id): \(recording.reason ?? "\(code)")", code)
         }
+        let silent = recorded.filter { id in !recordings.contains { $0.0 == id } }
+        guard silent.isEmpty else {
+            return .unknown("\(silent.joined(separator: ", ")): no word of the recording; its process does not answer")
+        }
         return .ok("\(recorded.joined(separator: ", ")): \(who)")
     }
 }

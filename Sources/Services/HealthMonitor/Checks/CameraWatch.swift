@@ -210,7 +210,7 @@ struct CameraWatch: Sendable {
         let begins = statistics.state == .publishing && state != .publishing && state != nil
         if isNewProcess || (frames > 0 && (frames != delivered || begins)) {
             deliveredAt = now.uptime
-        } else if frames == 0, state != .publishing {
+        } else if frames == 0, state != .publishing, statistics.recording == nil {
             deliveredAt += now.uptime - min(lookedAt, now.uptime)
         }
         delivered = frames

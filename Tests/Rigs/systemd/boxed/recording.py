@@ -2,6 +2,7 @@
 import pathlib
 import re
 import subprocess
+import time
 
 from boxed.checks import Not
 from boxed.documentation import examples
@@ -26,8 +27,9 @@ def run(box, checks, _seed):
     without_relay(box, checks)
     opened(box, checks)
     full(box, checks)
-    checks.until("status: it is recorded", lambda: "on" in box.ctl("recording", "status", "front").out)
-    before = finished(box)
+    checks.until("status: it is recorded", lambda: box.get("recording", "status", "front")["recordings"][0]["recording"]["state"]
+                 == "recording" or Not(box.ctl("recording", "status", "front").out))
+    before = checks.until("there are recordings again", lambda: finished(box), needed=True)
     examples(box, checks, "docs/guide/recording.md")
     checks.same("what was deleted is gone", [name for name in finished(box) if name in before], [])
     whole(box, checks)
@@ -126,11 +128,13 @@ def full(box, checks):
     done = box.sh(f"mount -o remount,size=$(( $(df -k --output=used {DISK} | tail -1) + 256 ))k {DISK}")
     checks.expect("the disk has hardly any room", done.ok, done, needed=True)
     checks.until("a full disk: the oldest recordings go", lambda: before[0] not in finished(box) or Not(files(box)))
-    checks.until("health says it", lambda: box.check("recording", "front").get("code") in ("WB-3008", "WB-3009")
+    checks.until("health says that nothing is recorded", lambda: box.check("recording", "front").get("code") == "WB-3009"
                  or Not(box.check("recording", "front")))
+    states = {(time.sleep(0.5), recording(box)["state"])[1] for _ in range(30)}
+    checks.same("and it stays so while there is no room", states, {"failing"})
     checks.until("and it is live", lambda: live(box, "front"))
     status = box.ctl("recording", "status", "front")
-    checks.expect("recording status says why", "WB-300" in status.out, status)
+    checks.expect("recording status says why", "WB-3009" in status.out and "free on the disk" in status.out, status)
     box.run("mount", "-o", "remount,size=3G", DISK)
     checks.same("its process is the same", box.invocation(unit("front")), process)
     checks.until("with room again, it is recorded", lambda: recorded(box, recording(box)["frames"] + 20))
