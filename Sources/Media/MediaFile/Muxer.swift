@@ -153,6 +153,8 @@ final class Muxer {
         guard let current = videoFormat, video != nil else { return }
         guard format.codec == current.codec else { throw .formatChanged("the video codec") }
         guard format.configurationRecord != current.configurationRecord else { return }
+        // It goes in front of every key frame: as much as a file's own may be, and no more.
+        try Self.check(configuration: format.configurationRecord)
         videoFormat = format
         // A file has one configuration, that of its beginning. What comes later precedes the key frames,
         // where decoders look for it as well.
@@ -214,9 +216,7 @@ final class Muxer {
     }
 
     private func addStream(_ configuration: [UInt8]) throws(MediaWriterError) -> UnsafeMutablePointer<AVStream> {
-        guard configuration.count < 1 << 20 else {
-            throw .malformedFormat("\(configuration.count) bytes of configuration")
-        }
+        try Self.check(configuration: configuration)
         guard let stream = wb_avformat_new_stream(context, nil), let extradata = Libav.paddedCopy(of: configuration)
         else {
             throw .failed(call: "avformat_new_stream", message: "out of memory")
@@ -224,6 +224,12 @@ final class Muxer {
         stream.pointee.codecpar.pointee.extradata = extradata
         stream.pointee.codecpar.pointee.extradata_size = Int32(configuration.count)
         return stream
+    }
+
+    private static func check(configuration: [UInt8]) throws(MediaWriterError) {
+        guard configuration.count < 1 << 20 else {
+            throw .malformedFormat("\(configuration.count) bytes of configuration")
+        }
     }
 
     private func check(_ code: Int32, _ call: String) throws(MediaWriterError) {

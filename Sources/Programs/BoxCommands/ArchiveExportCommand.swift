@@ -48,15 +48,22 @@ struct ArchiveExportCommand: AsyncParsableCommand {
         var recordsNow = false
     }
 
+    /// Whether one archive is named, and no camera.
+    private var isFile: Bool { camera.hasSuffix(RecordingName.suffix) || camera.contains("/") }
+
     func validate() throws {
         if output == "-" {
             throw ValidationError("--output: an MP4 file is not written from its beginning to its end: name a file.")
+        }
+        if isFile, place.directory != nil {
+            throw ValidationError(
+                "--directory: '\(camera)' is the path of an archive, which is looked for in no directory of recordings: "
+                    + "leave --directory out, or name the ID of a camera.")
         }
     }
 
     func run() async throws {
         let what = FilmExport.what(output)
-        let isFile = camera.hasSuffix(RecordingName.suffix) || camera.contains("/")
         if !isFile, place.directory == nil { try box.requireThisMachine() }
         let parser = MomentParser.system
         let task = try isFile ? fileTask(parser, or: what) : cameraTask(parser, or: what)
@@ -105,14 +112,14 @@ struct ArchiveExportCommand: AsyncParsableCommand {
             throw Self.nothing(
                 what,
                 "nothing of \(camera) is recorded from \(parser.clock.text(range.from)) to \(parser.clock.text(range.to))",
-                listing.growsInto(range)
+                listing.recordsNow
                     ? "what is being recorded now can be exported when it is finished, after a minute" : listHint)
         }
         let directory = place.shelf.recordings(of: camera)
         return Task(
             sources: listing.recordings.map {
                 .init(path: directory.path(of: $0.name), begin: $0.name.begin, duration: Int64($0.name.duration))
-            }, range: range, clock: parser.clock, recordsNow: listing.growsInto(range))
+            }, range: range, clock: parser.clock, recordsNow: listing.recordsNow)
     }
 
     private func fileTask(_ parser: MomentParser, or what: String) throws(CommandFailure) -> Task {

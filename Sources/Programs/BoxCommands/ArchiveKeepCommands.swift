@@ -20,7 +20,7 @@ struct RecordingsChange: Codable, Equatable {
     var keptPartly: Int
     /// Somebody else deleted, pinned or unpinned them meanwhile.
     var gone: Int
-    /// Something is recorded now: it is not looked at before it is finished.
+    /// Something is recorded now that may be of the time: it is not looked at before it is finished.
     var recordsNow: Bool
     /// Recordings that a power cut left, which are not looked at either.
     var unfinished: Int

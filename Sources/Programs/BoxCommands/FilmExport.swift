@@ -17,6 +17,9 @@ final class FilmExport {
         /// Milliseconds that its name promises; nil: it says nothing.
         var duration: Int64?
 
+        /// As its name says; nil: it says nothing.
+        var end: Int64? { duration.map { begin + $0 } }
+
         var name: String { path.split(separator: "/").last.map(String.init) ?? path }
 
         /// The same recording when it was pinned meanwhile, or no more.
@@ -40,6 +43,10 @@ final class FilmExport {
     private var audio: AudioFormat?
     private var hasKeyFrame = false
     private var archives = 0
+    /// Bytes that the muxer puts in front of each key frame, at most: none while the parameter sets are those that the film began with.
+    private var parameterSets = 0
+    /// By its name; nil: there is none before, or it does not say.
+    private var endOfPrevious: Int64?
     /// The first archive's, which all of them have to be of.
     private var stream: String??
 
@@ -116,6 +123,7 @@ final class FilmExport {
         }
         try copy(source, bytes, from: start, to: to)
         archives += 1
+        endOfPrevious = source.end
     }
 
     /// - Parameter replaces: a file of that name.
@@ -158,32 +166,40 @@ final class FilmExport {
     /// Names have milliseconds: by how much a frame's time may be beside what they say.
     private static let rounding = MediaTime(nanoseconds: 500_000)
 
-    /// The time of the first frame in a source, which is when the recording began by its name: a little of the audio may be before it.
+    /// The time at which the first frame in a source is shown, which is when the recording began by its name: a little of the audio may be
+    /// before it. MPEG-TS may begin at any time.
     private func lead(of source: Source, _ bytes: ArchiveBytes) throws(CommandFailure) -> MediaTime {
         defer { bytes.showAll() }
         if try reading(source, bytes, { () throws(MediaSourceError) in try bytes.showBeginning() }) {
             do throws(CommandFailure) {
-                if let time = try firstVideoTime(source, bytes) { return time }
+                if let time = try firstTime(source, bytes, isWhole: false) { return time }
             } catch {
                 // Where fragments and segments have nothing to do with each other, the beginning of a film is none.
                 if bytes.failure != nil { throw error }
             }
             bytes.showAll()
         }
-        return try firstVideoTime(source, bytes) ?? .zero
+        return try firstTime(source, bytes, isWhole: true) ?? .zero
     }
 
-    /// Of what is shown; nil: there is none, or it comes so late that the recording did not begin with it.
-    private func firstVideoTime(_ source: Source, _ bytes: ArchiveBytes) throws(CommandFailure) -> MediaTime? {
+    /// Of the first frame, or of the first sound where there is no frame, or one that comes so late that the recording did not begin with it.
+    ///
+    /// - Parameter isWhole: all of it is shown; otherwise nil: what is shown does not tell.
+    private func firstTime(
+        _ source: Source, _ bytes: ArchiveBytes, isWhole: Bool
+    ) throws(CommandFailure) -> MediaTime? {
         let reader = try reader(source, bytes)
-        guard reader.hasVideo else { return nil }
+        var first: MediaTime?
         while let events = try next(reader, source, bytes) {
             for case .accessUnit(let unit) in events {
-                if unit.track.isVideo { return unit.decodeTime < Self.longestRun ? unit.decodeTime : nil }
-                if unit.decodeTime > Self.longestRun { return nil }
+                let begin = first ?? unit.presentationTime
+                first = begin
+                if unit.presentationTime > begin + Self.longestRun { return begin }
+                if unit.track.isVideo { return unit.presentationTime }
+                if !reader.hasVideo { return begin }
             }
         }
-        return nil
+        return isWhole ? first : nil
     }
 
     /// Where a film begins that is to begin at `from`, found without keeping what lies between.
@@ -201,11 +217,17 @@ final class FilmExport {
         var sound: Start?
         var videoCount = 0
         var audioCount = 0
-        var last = MediaTime.zero
+        /// Of the last unit, and of the end of what is shown last.
+        var last: MediaTime?
+        var lastFrame: MediaTime?
+        var end = MediaTime.zero
         scanning: while let events = try next(reader, source, bytes) {
             for case .accessUnit(let unit) in events {
-                last = max(last, unit.decodeTime)
+                last = max(last ?? unit.decodeTime, unit.decodeTime)
                 if unit.track.isVideo {
+                    // A frame is shown until the next one, and the last one as long as the one before it.
+                    if let lastFrame { end = unit.decodeTime + min(unit.decodeTime - lastFrame, Self.longestRun) }
+                    lastFrame = unit.decodeTime
                     if unit.decodeTime > from { break scanning }
                     if unit.isKeyFrame, unit.presentationTime <= from {
                         keyFrame = Start(isVideo: true, index: videoCount, time: unit.presentationTime)
@@ -221,12 +243,16 @@ final class FilmExport {
                 }
             }
         }
-        if last + Self.roundedEnd < from { return .behind }
+        let tolerance = source.duration == nil ? Self.unnamedEnd : Self.roundedEnd
+        if max((last ?? .zero) + tolerance, end) < from { return .behind }
         return (keyFrame ?? (reader.hasVideo ? nil : sound)).map { .at($0) } ?? .none
     }
 
-    /// By how much the last frame may be before the end that a name says.
+    /// By how much the last frame may be before the end that a name says: the next recording goes on there, and nothing is missing.
     private static let roundedEnd = MediaTime(milliseconds: RecordingSpans.tolerance)
+
+    /// The same where no name says an end: a frame or two.
+    private static let unnamedEnd = MediaTime(milliseconds: 100)
 
     /// More than one track runs ahead of the other in any film that a camera records.
     private static let longestRun = MediaTime(milliseconds: 10_000)
@@ -247,7 +273,7 @@ final class FilmExport {
         while let events = try next(reader, source, bytes) {
             for event in events {
                 guard case .accessUnit(let unit) = event else {
-                    try change(to: event, at: source, after: timeline.end, reader)
+                    try change(to: event, at: source, reader)
                     continue
                 }
                 let index = unit.track.isVideo ? videoCount : audioCount
@@ -264,10 +290,11 @@ final class FilmExport {
                     guard hasBegun && unit.track.isVideo == start.isVideo || comesAlong else { continue }
                 }
                 size += Int64(max(1, unit.data.count))
+                if unit.track.isVideo, unit.isKeyFrame { size += Int64(parameterSets) }
                 guard size <= Self.limit(of: bytes) else {
                     throw CommandFailure(
                         what: Self.what(output, source), why: "its frames are larger together than it is itself",
-                        hint: Self.filmHint)
+                        hint: filmHint(source))
                 }
                 try write(unit, of: source)
             }
@@ -292,14 +319,15 @@ final class FilmExport {
     }
 
     /// A format, which the film has to be able to go on with: parameter sets may change, and nothing else.
-    private func change(
-        to event: MediaEvent, at source: Source, after end: Int64, _ reader: MovieReader
-    ) throws(CommandFailure) {
+    private func change(to event: MediaEvent, at source: Source, _ reader: MovieReader) throws(CommandFailure) {
         var change: String?
         switch event {
         case .videoFormat(let format):
             if let video, video.codec != format.codec { change = "the video goes on as \(Self.name(format.codec))" }
             if video == nil, archives > 0 { change = "video begins" }
+            if let video, video.configurationRecord != format.configurationRecord {
+                parameterSets = Self.parameterSets(format)
+            }
             video = format
         case .audioFormat(let format):
             if let audio, audio.audioSpecificConfig != format.audioSpecificConfig { change = "the audio changes" }
@@ -313,7 +341,8 @@ final class FilmExport {
                 what: Self.what(output), why: "\(change) at \(place) (\(source.name)), which one film cannot hold",
                 hint: clock == nil
                     ? "export parts of it"
-                    : "make two exports: --to \(Self.option(source.begin)), and --from that time")
+                    : "make two exports: --to \(Self.option(source.begin)), and --from \(Self.option(max(source.begin, endOfPrevious ?? .min)))"
+            )
         }
         if writer == nil {
             writer = MediaWriter(
@@ -321,6 +350,9 @@ final class FilmExport {
         }
         do throws(MediaWriterError) { try writer?.write(event) } catch { throw writerFailure(error) }
     }
+
+    /// Bytes of them in front of a key frame: a length there is of four bytes, and in the record of two.
+    private static func parameterSets(_ format: VideoFormat) -> Int { 2 * format.configurationRecord.count }
 
     private static func name(_ codec: VideoCodec) -> String { codec == .h264 ? "H.264" : "H.265" }
 
@@ -332,9 +364,18 @@ final class FilmExport {
     private static let filmHint =
         "the archive is whole, and what is in it is no film of a camera: look at it with watchboxctl archive open"
 
+    /// What to do about what is in an archive.
+    private func filmHint(_ source: Source) -> String { Self.filmHint + Self.detour(source, clock) }
+
+    /// How to export what is before an archive and behind it; empty: it says no times.
+    private static func detour(_ source: Source, _ clock: LocalClock?) -> String {
+        guard clock != nil, let end = source.end else { return "" }
+        return "; or go round it: --to \(option(source.begin)), and --from \(option(end))"
+    }
+
     private func reader(_ source: Source, _ bytes: ArchiveBytes) throws(CommandFailure) -> MovieReader {
         try reading(source, bytes) { () throws(MediaSourceError) in
-            try MovieReader(bytes, named: "the film", damagedHint: Self.filmHint)
+            try MovieReader(bytes, named: "the film", damagedHint: filmHint(source))
         }
     }
 
@@ -347,7 +388,7 @@ final class FilmExport {
         }
         for case .accessUnit(let unit) in events ?? [] where !FilmTimeline.isTime(unit) {
             throw CommandFailure(
-                what: Self.what(output, source), why: "it says impossible times of its frames", hint: Self.filmHint)
+                what: Self.what(output, source), why: "it says impossible times of its frames", hint: filmHint(source))
         }
         return events
     }
@@ -370,10 +411,7 @@ final class FilmExport {
     ) -> CommandFailure {
         var failure = CommandFailure(error, what: what(output, source))
         switch error {
-        case .input, .format:
-            guard clock != nil, let duration = source.duration else { break }
-            failure.hint +=
-                "; or go round it: --to \(option(source.begin)), and --from \(option(source.begin + duration))"
+        case .input, .format: failure.hint += detour(source, clock)
         case .cancelled: failure.what = what(output)
         case .output, .readBack: break
         }

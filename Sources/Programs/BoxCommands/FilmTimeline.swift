@@ -29,7 +29,10 @@ struct FilmTimeline {
     private var isRecordingNew = true
 
     private struct Track {
+        /// Of decoding.
         var last: Int64
+        /// When the latest one is shown, which may be another.
+        var shown: Int64
         var step: Int64
     }
 
@@ -66,7 +69,7 @@ struct FilmTimeline {
     ///
     /// - Parameters:
     ///   - begin: when its first frame was captured, in milliseconds since 1970.
-    ///   - lead: that frame's time in it: audio may come earlier.
+    ///   - lead: when that frame is shown, by the recording's own times: audio may come earlier.
     /// - Returns: false: the film is as long as one can be.
     mutating func beginRecording(_ begin: Int64, lead: MediaTime = .zero) -> Bool {
         guard filmEnd < Self.latest else { return false }
@@ -103,12 +106,11 @@ struct FilmTimeline {
         var placed = unit
         placed.decodeTime = unit.decodeTime + MediaTime(nanoseconds: shift)
         placed.presentationTime = unit.presentationTime + MediaTime(nanoseconds: shift)
-        let time = placed.decodeTime.nanoseconds
         let isFirst = begin == nil || unit.track.isVideo && video == nil
-        if unit.track.isVideo { Self.follow(time, in: &video, step: 40_000_000) }
-        if !unit.track.isVideo { Self.follow(time, in: &audio, step: 21_333_333) }
+        if unit.track.isVideo { Self.follow(placed, in: &video, step: 40_000_000) }
+        if !unit.track.isVideo { Self.follow(placed, in: &audio, step: 21_333_333) }
         let wall = recordingBegin + MediaTime(nanoseconds: unit.presentationTime.nanoseconds - lead).milliseconds
-        filmBegin = filmBegin ?? time
+        filmBegin = filmBegin ?? placed.presentationTime.nanoseconds
         // Of the video where there is one, also when a little of the audio is before it.
         if isFirst { begin = wall }
         let unitEnd = wall + ((unit.track.isVideo ? video : audio)?.step ?? 0) / 1_000_000
@@ -118,10 +120,14 @@ struct FilmTimeline {
     }
 
     /// Of the video, or of the audio where there is none: that of the audio reaches a part of a frame further.
-    private var filmEnd: Int64 { (video ?? audio).map { $0.last + $0.step } ?? 0 }
+    private var filmEnd: Int64 { (video ?? audio).map { $0.shown + $0.step } ?? 0 }
 
-    private static func follow(_ time: Int64, in track: inout Track?, step: Int64) {
+    private static func follow(_ unit: AccessUnit, in track: inout Track?, step: Int64) {
+        let time = unit.decodeTime.nanoseconds
+        let shown = unit.presentationTime.nanoseconds
         let known = track.map { min(max(time - $0.last, 0), longestStep) }
-        track = Track(last: time, step: known.flatMap { $0 > 0 ? $0 : nil } ?? track?.step ?? step)
+        track = Track(
+            last: time, shown: max(shown, track?.shown ?? shown),
+            step: known.flatMap { $0 > 0 ? $0 : nil } ?? track?.step ?? step)
     }
 }

@@ -43,23 +43,14 @@ struct RecordingShelf {
     ) throws(CommandFailure) -> RecordedListing {
         let directory = recordings(of: camera)
         do throws(FileFailure) {
-            let listing = try directory.list()
-            let writing = listing.growing.filter { Self.isBeingWritten("\(directory.path)/\(RecordingName.stem($0))") }
-            return RecordedListing(listing, writing: writing.count, between: range)
+            var listing = try directory.list()
+            listing.growing = directory.withFrames(listing.growing)
+            let isWriting = listing.growing.isEmpty ? false : try directory.isWritten()
+            return RecordedListing(listing, writing: isWriting ? 1 : 0, between: range)
         } catch {
             throw failure(error, or: what)
         }
     }
-
-    /// Whether something was written to it lately: a power cut leaves such files as well, and they stay while the camera is not recorded.
-    private static func isBeingWritten(_ stem: String) -> Bool {
-        var status = stat()
-        guard stat(stem + GrowingArchive.partSuffix, &status) == 0 else { return false }
-        return Clocks.wallMilliseconds / 1000 - Int64(status.st_mtim.tv_sec) < longestPause
-    }
-
-    /// Seconds between two writes of a recording that goes on.
-    private static let longestPause: Int64 = 30
 
     /// - Throws: when a text is no ID of a camera.
     func check(_ camera: String, or what: String) throws(CommandFailure) {
@@ -112,7 +103,7 @@ struct RecordingShelf {
 struct RecordedListing: Equatable {
     /// Those that were finished and have something of the time that was asked for, in the order in which they were made.
     var recordings: [RecordingDirectory.Recording]
-    /// One grows now, and is none of them.
+    /// One grows now, is none of them, and may have something of the time: it goes on where the newest one ended.
     var recordsNow: Bool
     /// What a power cut or a kill left: it becomes a recording when the camera is recorded again.
     var unfinished: Int
@@ -122,13 +113,10 @@ struct RecordedListing: Equatable {
     /// - Parameter writing: how many of those that grow somebody writes to.
     init(_ listing: RecordingDirectory.Listing, writing: Int, between range: RecordingRange = .all) {
         recordings = listing.recordings.filter { range.overlaps($0.name) }
-        recordsNow = writing > 0
         unfinished = listing.growing.count - writing
         newestEnd = listing.recordings.last?.name.end
+        recordsNow = writing > 0 && range.to > newestEnd ?? .min
     }
-
-    /// Whether what grows now may have something of a time: it goes on where the newest one ended.
-    func growsInto(_ range: RecordingRange) -> Bool { recordsNow && range.to > newestEnd ?? .min }
 
     /// What is to be said of so many that are unfinished; nil: nothing.
     static func unfinishedText(_ count: Int) -> String? {

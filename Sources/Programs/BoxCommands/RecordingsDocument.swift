@@ -36,7 +36,7 @@ struct RecordingsDocument: Codable, Equatable {
 
     struct Camera: Codable, Equatable {
         var camera: String
-        /// Whether something is recorded now that is not in the spans yet.
+        /// Whether something is recorded now that may be of the time asked for: it is not in the spans yet.
         var recordsNow: Bool
         /// Recordings that a power cut left: they are finished when the camera is recorded again.
         var unfinished: Int

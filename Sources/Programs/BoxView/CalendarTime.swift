@@ -29,7 +29,7 @@ public struct CalendarTime: Equatable, Sendable {
         secondOfDay = clamped % 86_400
     }
 
-    /// Of the years 1970 to 9999, a day less at both ends: whatever the zone, nothing leaves them.
+    /// All seconds of the years 1970 to 9999. A zone may lead out of them: what does is the nearest of these.
     public static let range: ClosedRange<Int64> = 0...253_402_300_799
 
     /// Since the beginning of 1970; nil when there is no such day, or not in these years.

@@ -195,6 +195,13 @@ import Testing
         var video = try #require(recording.videoFormats.first)
         video.codec = .hevc
         #expect(throws: MediaWriterError.formatChanged("the video codec")) { try writer.write(.videoFormat(video)) }
+        // It would go in front of each key frame.
+        video = try #require(recording.videoFormats.first)
+        video.configurationRecord += [UInt8](repeating: 0, count: 1 << 20)
+        let count = video.configurationRecord.count
+        #expect(throws: MediaWriterError.malformedFormat("\(count) bytes of configuration")) {
+            try writer.write(.videoFormat(video))
+        }
         var audio = try #require(recording.audioFormats.first)
         audio.audioSpecificConfig = [0x11, 0x88]
         #expect(throws: MediaWriterError.formatChanged("the audio")) { try writer.write(.audioFormat(audio)) }

@@ -1,52 +1,38 @@
 import Foundation
-import Glibc
+import TestSupport
 import Testing
 
 /// A process of its own that writes to a store: `MemoryWriter`, which the build puts beside the tests.
 final class WriterProcess {
-    static let program = URL(filePath: "/proc/self/exe").resolvingSymlinksInPath().deletingLastPathComponent()
-        .appending(path: "MemoryWriter").path
+    static let program = BuiltProgram.path("MemoryWriter")
 
-    private let process = Process()
-    private let output = Pipe()
-    private var rest = Data()
+    private let speaker: SpeakingProgram
+    private let said = Said()
+
+    private final class Said {
+        var last: Int?
+    }
+
     /// The last step that it said it had made; nil: none.
-    private(set) var acknowledged: Int?
+    var acknowledged: Int? { said.last }
 
     init(path: String, first: Int, last: Int) throws {
-        process.executableURL = URL(filePath: Self.program)
-        process.arguments = [path, "\(first)", "\(last)"]
-        process.standardOutput = output
-        try process.run()
+        speaker = try SpeakingProgram("MemoryWriter", [path, "\(first)", "\(last)"]) { [said] line in
+            guard let number = Int(line) else {
+                Issue.record("the writer said: \(line)")
+                return
+            }
+            said.last = number
+        }
     }
 
     /// Reads until step `number` was said, or the process has ended.
     func wait(for number: Int) {
-        while acknowledged ?? 0 < number, read() {}
+        while acknowledged ?? 0 < number, speaker.listen() {}
     }
 
     /// Kills it wherever it is, and reads what it had said until then.
-    func kill() {
-        if process.isRunning { Glibc.kill(process.processIdentifier, SIGKILL) }
-        while read() {}
-        process.waitUntilExit()
-    }
-
-    private func read() -> Bool {
-        let data = output.fileHandleForReading.availableData
-        guard !data.isEmpty else { return false }
-        rest += data
-        while let end = rest.firstIndex(of: UInt8(ascii: "\n")) {
-            let line = String(decoding: rest[rest.startIndex..<end], as: UTF8.self)
-            rest = Data(rest[rest.index(after: end)...])
-            guard let number = Int(line) else {
-                Issue.record("the writer said: \(line)")
-                continue
-            }
-            acknowledged = number
-        }
-        return true
-    }
+    func kill() { speaker.kill() }
 
     /// Runs a command to its end.
     static func run(_ arguments: [String]) throws -> (status: Int32, output: String) {

@@ -15,12 +15,12 @@ import Testing
 /// `watchboxctl archive export`, the program itself, on what a camera would have recorded.
 @Suite(.timeLimit(.minutes(15)), .ownThread) struct ArchiveExportTests {
     /// 2026-11-28 10:00:00 CET.
-    private static let begin: Int64 = 1_795_856_400_000
+    static let begin: Int64 = 1_795_856_400_000
     /// Twelve seconds.
-    private static let film = try! RecordingStage.pattern(seconds: 12)
+    static let film = try! RecordingStage.pattern(seconds: 12)
 
     /// Three archives of four seconds, the third one so much later than it would be.
-    private static func stage(gap: Int64 = 0) throws -> RecordingStage {
+    static func stage(gap: Int64 = 0) throws -> RecordingStage {
         let stage = try RecordingStage()
         for (index, from) in [Int64(0), 4, 8].enumerated() {
             try stage.record(
@@ -30,10 +30,10 @@ import Testing
         return stage
     }
 
-    private static func export(
+    static func export(
         _ stage: RecordingStage, _ from: String, _ to: String, _ more: [String] = [], camera: String = "front",
         key: String = "kas.key.pem"
-    ) async throws -> RecordingStage.Outcome {
+    ) async throws -> ProgramRun {
         try await stage.run(
             [
                 "export", camera, "--from", from, "--to", to, "--key", key, "--output", "film.mp4", "--directory",
@@ -41,8 +41,8 @@ import Testing
             ] + more)
     }
 
-    private static func document(_ outcome: RecordingStage.Outcome) throws -> ArchiveExportDocument {
-        try JSONDecoder().decode(ArchiveExportDocument.self, from: Data(outcome.output.utf8))
+    static func document(_ outcome: ProgramRun) throws -> ArchiveExportDocument {
+        try JSONDecoder().decode(ArchiveExportDocument.self, from: Data(outcome.bytes))
     }
 
     @Test func `all of it is what the camera coded, byte for byte and in time`() async throws {
@@ -61,7 +61,7 @@ import Testing
         #expect(try stage.files == ["film.mp4", "kas.key.pem", "recordings"])
     }
 
-    @Test(.enabled(if: Tool.ffmpeg != nil, "ffmpeg is not installed"))
+    @Test(.enabled(if: FFmpegTool.ffmpeg != nil, "ffmpeg is not installed"))
     func `ffmpeg decodes the same frames out of it`() async throws {
         let stage = try Self.stage()
         _ = try await Self.export(stage, "2026-11-28T10:00", "2026-11-28T10:01")
@@ -70,7 +70,7 @@ import Testing
         for event in Self.film { try writer.write(event) }
         try writer.finish()
         for track in ["v", "a"] {
-            let hashes = try [whole, stage.path("film.mp4")].map { try Tool.frameHashes($0, track) }
+            let hashes = try [whole, stage.path("film.mp4")].map { try FFmpegTool.frameHashes($0, track) }
             #expect(!hashes[0].isEmpty && hashes[0] == hashes[1])
         }
     }
@@ -150,6 +150,7 @@ import Testing
     @Test func `what grows is told where the wanted time goes on in it, and nowhere else`() async throws {
         let stage = try Self.stage()
         try stage.write([], "recordings/front/00000004.part")
+        try stage.beginRecording()
         let before = try await Self.export(stage, "2026-11-28T10:00", "2026-11-28T10:00:11")
         #expect(before.status == 0 && !before.output.contains("recorded now"), "\(before.output)")
         #expect(!before.output.contains("It ends"), "\(before.output)")
@@ -172,20 +173,6 @@ import Testing
         let ended = try await Self.export(stage, "2026-11-28T10:00:00.040", "2026-11-28T10:00:30", ["--force"])
         #expect(ended.output.contains("It ends 18 s before --to: nothing behind that"), "\(ended.output)")
         #expect(!ended.output.contains("before --from"), "40 ms are nothing: \(ended.output)")
-    }
-
-    @Test func `an archive of another stream is refused by its name`() async throws {
-        let stage = try Self.stage()
-        let parts = try stage.fragments(RecordingStage.part(Self.film, 0, 2))
-        let path = try stage.record(4, at: Self.begin + 12_000, parts, milliseconds: 2000, stream: "garage")
-        let outcome = try await Self.export(stage, "2026-11-28T10:00", "2026-11-28T10:01")
-        #expect(outcome.status == ExitStatus.failed.rawValue)
-        let name = try #require(path.split(separator: "/").last)
-        #expect(
-            outcome.errors.contains(
-                "because of \(name): its policy says that it is of the stream 'garage', and those before it are of the stream 'front'"
-            ), "\(outcome.errors)")
-        #expect(try stage.files == ["kas.key.pem", "recordings"])
     }
 
     @Test func `what is pinned or deleted meanwhile is found, or told`() async throws {
@@ -228,40 +215,6 @@ import Testing
         #expect(!FileManager.default.fileExists(atPath: stage.path("elsewhere")))
     }
 
-    @Test func `an archive cannot become larger than it is, and work on it can be ended`() async throws {
-        let stage = try RecordingStage()
-        let writer = MediaWriter(.mp4, to: .file(path: stage.path("film")))
-        for event in try RecordingStage.pattern(seconds: 1, hasAudio: false) { try writer.write(event) }
-        try writer.finish()
-        let film = try stage.bytes("film")
-        let tables = MovieTables(film)
-        let (offset, size) = (try #require(tables.first("stco", at: 8)), try #require(tables.first("stsz", at: 12)))
-        let count: UInt32 = 20_000
-        let repeated = tables.replaced([
-            "stsz": [0, size, count], "stts": [0, 1, count, 512], "stsc": [0, 1, 1, 1, 1],
-            "stco": [0, count] + [UInt32](repeating: offset, count: Int(count)), "stss": [0, 1, 1],
-        ])
-        #expect(repeated.count < 200_000)
-        let path = try stage.record(1, at: Self.begin, [repeated], milliseconds: 60_000)
-        let outcome = try await Self.export(stage, "2026-11-28T10:00", "2026-11-28T10:20")
-        #expect(outcome.status == ExitStatus.failed.rawValue)
-        #expect(outcome.errors.contains("its frames are larger together than it is itself"), "\(outcome.errors)")
-
-        let reader = try ArchiveReader(path)
-        let opened = try reader.opened(
-            try RecordingStage.key.archiveKey(from: reader.manifest.encryptionInformation.keyAccess[0]))
-        var asked = 0
-        let bytes = ArchiveBytes(opened, map: reader.map) { (_) throws(ArchiveError) in
-            asked += 1
-            if asked > 20 { throw .cancelled }
-        }
-        let export = try FilmExport(to: stage.path("part.mp4"), clock: nil)
-        let failure = #expect(throws: CommandFailure.self) {
-            try export.add(.init(path: path, begin: Self.begin), bytes, .all)
-        }
-        #expect(failure?.status == .abortedByUser, "\(failure?.description ?? "")")
-    }
-
     @Test(arguments: [(3000, 3.0), (60_000, 1.0)] as [(Int64, Double)])
     func `a gap is in the film, as long as one waits for it`(gap: Int64, kept: Double) async throws {
         let stage = try Self.stage(gap: gap)
@@ -300,7 +253,7 @@ import Testing
         for (copied, original) in zip(data.suffix(50), other.videoData) {
             #expect(copied.suffix(original.count) == original[...])
         }
-        if let ffmpeg = Tool.ffmpeg { #expect(try Tool.complaints(stage.path("film.mp4"), ffmpeg) == "") }
+        if let ffmpeg = FFmpegTool.ffmpeg { #expect(try FFmpegTool.complaints(stage.path("film.mp4"), ffmpeg) == "") }
 
         let silent = try RecordingStage.pattern(seconds: 2, hasAudio: false)
         try stage.record(5, at: Self.begin + 14_000, silent)
@@ -315,6 +268,42 @@ import Testing
         #expect(late.errors.contains("Next: make two exports: --to 2026-11-28T09:00:16.000Z"), "\(late.errors)")
     }
 
+    @Test func `two exports go round a change, also where names reach into each other`() async throws {
+        let stage = try RecordingStage()
+        let silent = try stage.fragments(RecordingStage.pattern(seconds: 4, hasAudio: false))
+        try stage.record(1, at: Self.begin, silent, milliseconds: 5000)
+        try stage.record(2, at: Self.begin + 4000, RecordingStage.part(Self.film, 0, 4))
+        let refused = try await Self.export(stage, "2026-11-28T10:00", "2026-11-28T10:01")
+        #expect(
+            refused.errors.contains("--to 2026-11-28T09:00:04.000Z, and --from 2026-11-28T09:00:05.000Z"),
+            "\(refused.errors)")
+        for (from, to) in [("2026-11-28T10:00", "2026-11-28T09:00:04Z"), ("2026-11-28T09:00:05Z", "2026-11-28T10:01")] {
+            let part = try await Self.export(stage, from, to, ["--force"])
+            #expect(part.status == 0, "\(part.errors)")
+        }
+    }
+
+    @Test func `a recording begins when its first frame is shown`() async throws {
+        let stage = try RecordingStage()
+        let late = Self.film.map { event in
+            guard case .accessUnit(var unit) = event, unit.track.isVideo else { return event }
+            unit.presentationTime = unit.decodeTime + MediaTime(milliseconds: 80)
+            return MediaEvent.accessUnit(unit)
+        }
+        try stage.record(1, at: Self.begin, RecordingStage.part(late, 0, 4))
+        let outcome = try await Self.export(stage, "2026-11-28T10:00", "2026-11-28T10:01", ["--json"])
+        #expect(try Self.document(outcome).from == "2026-11-28T09:00:00.000Z", "\(outcome.errors)")
+    }
+
+    @Test func `a transport stream may begin at any time`() async throws {
+        let stage = try RecordingStage()
+        let bytes = try stage.transportStream(RecordingStage.part(Self.film, 0, 4), ahead: 3600)
+        try stage.record(1, at: Self.begin, [bytes], milliseconds: 4000)
+        let outcome = try await Self.export(stage, "2026-11-28T10:00:02.020", "2026-11-28T10:00:03", ["--json"])
+        let document = try Self.document(outcome)
+        #expect(document.from == "2026-11-28T09:00:02.000Z" && document.videoFrames == 25, "\(outcome.errors)")
+    }
+
     private static let hevc = try? RecordingStage.pattern(seconds: 1, encoder: "libx265")
 
     @Test(.enabled(if: Self.hevc != nil, "libx265 is not installed"))
@@ -327,43 +316,6 @@ import Testing
         #expect(outcome.status == ExitStatus.failed.rawValue)
         #expect(outcome.errors.contains("the video goes on as H.265 at 2026-11-28 10:00:02 CET"), "\(outcome.errors)")
         #expect(try stage.files == ["kas.key.pem", "recordings"])
-    }
-
-    @Test func `an archive that is damaged, cut or another's is named, and nothing is written`() async throws {
-        let stage = try Self.stage()
-        let name = try #require(try stage.recordings.dropFirst().first)
-        let path = "recordings/front/\(name)"
-        let whole = try stage.bytes(path)
-        var damaged = whole
-        damaged[whole.count / 2] ^= 1
-        try stage.write(damaged, path)
-        let refused = try await Self.export(stage, "2026-11-28T10:00", "2026-11-28T10:01")
-        #expect(refused.status == ExitStatus.failed.rawValue)
-        #expect(refused.errors.contains("film.mp4 was not written, because of \(name): segment "), "\(refused.errors)")
-        #expect(
-            refused.errors.contains("go round it: --to 2026-11-28T09:00:04.000Z, and --from 2026-11-28T09:00:08.000Z"),
-            "\(refused.errors)")
-        let round = try await Self.export(stage, "2026-11-28T10:00", "2026-11-28T09:00:04Z")
-        #expect(round.status == 0, "\(round.errors)")
-        try FileManager.default.removeItem(atPath: stage.path("film.mp4"))
-
-        for count in [0, 10, whole.count - 1, whole.count / 2] {
-            try stage.write(Array(whole.prefix(count)), path)
-            let cut = try await Self.export(stage, "2026-11-28T10:00", "2026-11-28T10:01")
-            #expect(cut.status == ExitStatus.failed.rawValue && cut.errors.contains(name), "\(cut.errors)")
-        }
-        try stage.write(whole, path)
-        try stage.write(Array(try RecordingStage.otherKey.privateKeyPEM().utf8), "other.pem")
-        let other = try await Self.export(stage, "2026-11-28T10:00", "2026-11-28T10:01", key: "other.pem")
-        #expect(other.status == ExitStatus.notPermitted.rawValue)
-        #expect(other.errors.contains("was not wrapped for the key in other.pem"), "\(other.errors)")
-        let unreachable = try await stage.run([
-            "export", "front", "--from", "2026-11-28T10:00", "--to", "2026-11-28T10:01", "--directory", "recordings",
-            "--output", "film.mp4", "--kas", "http://127.0.0.1:1/kas",
-        ])
-        #expect(unreachable.status == ExitStatus.remoteUnreachable.rawValue)
-        #expect(unreachable.errors.contains("because of 00000001-"), "\(unreachable.errors)")
-        #expect(try stage.files == ["kas.key.pem", "other.pem", "recordings"])
     }
 
     @Test func `a file that is there stays, unless somebody says so`() async throws {
@@ -387,7 +339,7 @@ import Testing
         let stage = try Self.stage()
         let name = try #require(try stage.recordings.first)
         try FileManager.default.copyItem(atPath: stage.path("recordings/front/\(name)"), toPath: stage.path("door.tdf"))
-        func export(_ file: String, _ times: [String]) async throws -> RecordingStage.Outcome {
+        func export(_ file: String, _ times: [String]) async throws -> ProgramRun {
             try await stage.run(
                 ["export", file, "--key", "kas.key.pem", "--output", "film.mp4", "--force", "--json"] + times)
         }
@@ -407,7 +359,13 @@ import Testing
         let missing = try await export("nothing.tdf", [])
         #expect(
             missing.status == ExitStatus.usage.rawValue && missing.errors.contains("nothing.tdf"), "\(missing.errors)")
-        for from in ["1000", "999999999"] {
+        let last = try await export("door.tdf", ["--from", "3.99"])
+        #expect(try Self.document(last).videoFrames == 25, "\(last.errors)")
+        let both = try await Self.export(stage, "1", "2", camera: "door.tdf")
+        #expect(
+            both.status == ExitStatus.usage.rawValue && both.errors.contains("--directory: 'door.tdf'"),
+            "\(both.errors)")
+        for from in ["4.5", "5", "1000", "999999999"] {
             let behind = try await export("door.tdf", ["--from", from])
             #expect(behind.status == ExitStatus.notFound.rawValue, "\(behind.errors)")
             #expect(behind.errors.contains("there is no frame in that time"), "\(behind.errors)")
@@ -415,122 +373,5 @@ import Testing
         let later = try await export("recordings/front/\(name)", ["--from", "9999-12-30"])
         #expect(later.status == ExitStatus.notFound.rawValue, "\(later.errors)")
         #expect(try stage.files.filter { $0.hasPrefix(".") } == [])
-    }
-
-    /// Whoever has the public key of the KAS can seal anything.
-    @Test func `what is no film, or an absurd one, is refused`() async throws {
-        let stage = try RecordingStage()
-        let parts = try stage.fragments(RecordingStage.part(Self.film, 0, 4))
-        var later = parts
-        // The time of the second fragment, at the end of time.
-        if let place = later[1].firstRange(of: Array("tfdt".utf8)) {
-            let count = later[1][place.upperBound] == 1 ? 8 : 4
-            for index in 0..<count { later[1][place.upperBound + 4 + index] = index == 0 ? 0x7F : 0xFF }
-        }
-        var generator = SeededGenerator(seed: 1)
-        var films: [[[UInt8]]] = [
-            [[]], [[0]], [[UInt8]](repeating: [UInt8](repeating: 0, count: 1000), count: 5),
-            [Array("#EXTM3U\n#EXTINF:1,\nfile:///etc/passwd\n".utf8)],
-            [Array("ffconcat version 1.0\nfile /etc/passwd\n".utf8)], later, Array(parts.dropFirst()),
-            Array(parts.prefix(1)) + [[UInt8](repeating: 0xFF, count: 5000)] + Array(parts.dropFirst(2)),
-            parts.map { Array($0.prefix($0.count / 2)) }, parts.reversed(),
-        ]
-        for _ in 0..<20 {
-            var changed = parts
-            for _ in 0..<8 {
-                let part = Int.random(in: 0..<changed.count, using: &generator)
-                let place = Int.random(in: 0..<min(800, changed[part].count), using: &generator)
-                changed[part][place] = UInt8.random(in: 0...255, using: &generator)
-            }
-            films.append(changed)
-        }
-        for (index, film) in films.enumerated() {
-            let camera = try stage.record(UInt64(index), at: Self.begin, film, milliseconds: 4000)
-            for from in ["2026-11-28T10:00", "2026-11-28T10:00:02.500"] {
-                let outcome = try await Self.export(stage, from, "2026-11-28T10:01", ["--force"])
-                #expect(
-                    [0, 1, ExitStatus.notFound.rawValue].contains(outcome.status),
-                    "film \(index): \(outcome.status) \(outcome.errors)")
-                if index < 5 { #expect(outcome.status != 0 && outcome.errors.contains("Next: "), "film \(index)") }
-            }
-            try FileManager.default.removeItem(atPath: camera)
-        }
-        let left = try stage.files.filter { $0.hasPrefix(".") }
-        #expect(left == [])
-    }
-}
-
-extension RecordingStage {
-    static let otherKey = try! RSAPrivateKey.generate(bits: 2048)
-}
-
-/// Where an MP4 that ends with its index says which bytes its frames are; numbers of 4 bytes each.
-private struct MovieTables {
-    private let bytes: [UInt8]
-    private static let containers: Set<String> = ["moov", "trak", "mdia", "minf", "stbl"]
-
-    init(_ bytes: [UInt8]) { self.bytes = bytes }
-
-    /// A number in the first box of a kind, counted from the end of its header.
-    func first(_ kind: String, at offset: Int) -> UInt32? {
-        guard let place = bytes.firstRange(of: Array(kind.utf8)) else { return nil }
-        return Self.number(bytes[(place.upperBound + offset)...])
-    }
-
-    /// The film with other content of some boxes.
-    func replaced(_ boxes: [String: [UInt32]]) -> [UInt8] { Self.replaced(bytes[...], boxes) }
-
-    private static func replaced(_ bytes: ArraySlice<UInt8>, _ boxes: [String: [UInt32]]) -> [UInt8] {
-        var rest = bytes
-        var result: [UInt8] = []
-        while rest.count >= 8 {
-            let box = rest.prefix(Int(number(rest)))
-            let kind = String(decoding: box.dropFirst(4).prefix(4), as: UTF8.self)
-            let content =
-                boxes[kind].map { $0.flatMap(Self.bytes) }
-                ?? (containers.contains(kind) ? replaced(box.dropFirst(8), boxes) : Array(box.dropFirst(8)))
-            result += Self.bytes(UInt32(content.count + 8)) + box.dropFirst(4).prefix(4) + content
-            rest = rest.dropFirst(box.count)
-        }
-        return result
-    }
-
-    private static func number(_ bytes: ArraySlice<UInt8>) -> UInt32 {
-        bytes.prefix(4).reduce(0) { $0 << 8 | UInt32($1) }
-    }
-
-    private static func bytes(_ number: UInt32) -> [UInt8] {
-        (0..<4).map { UInt8(truncatingIfNeeded: number >> (24 - 8 * $0)) }
-    }
-}
-
-/// ffmpeg, as somebody else who looks at films.
-private enum Tool {
-    static let ffmpeg = ["/usr/bin/ffmpeg", "/usr/local/bin/ffmpeg"].first {
-        FileManager.default.isExecutableFile(atPath: $0)
-    }
-
-    private static func run(_ path: String, _ arguments: [String]) throws -> String {
-        let process = Process()
-        process.executableURL = URL(filePath: path)
-        process.arguments = arguments
-        process.standardInput = FileHandle.nullDevice
-        let pipe = Pipe()
-        process.standardOutput = pipe
-        process.standardError = pipe
-        try process.run()
-        let output = try pipe.fileHandleForReading.readToEnd() ?? Data()
-        process.waitUntilExit()
-        return String(decoding: output, as: UTF8.self)
-    }
-
-    /// MD5 of each decoded frame.
-    static func frameHashes(_ file: String, _ track: String) throws -> [Substring] {
-        try run(ffmpeg ?? "", ["-v", "error", "-i", file, "-map", "0:\(track)", "-f", "framemd5", "-"])
-            .split(separator: "\n").filter { !$0.hasPrefix("#") }.compactMap { $0.split(separator: ",").last }
-    }
-
-    static func complaints(_ file: String, _ ffmpeg: String) throws -> String {
-        try run(ffmpeg, ["-v", "error", "-xerror", "-i", file, "-f", "null", "-"])
     }
 }

@@ -2,6 +2,7 @@ import Archive
 import Console
 import Foundation
 import Platform
+import TestSupport
 import Testing
 
 @testable import BoxCommands
@@ -25,11 +26,12 @@ import Testing
         }
         try stage.write([], "recordings/front/00000010.part")
         try stage.write([], "recordings/front/00000010.journal")
+        try stage.beginRecording()
         return stage
     }
 
     private func run(_ stage: RecordingStage, _ arguments: String..., variables: [String: String] = [:]) async throws
-        -> RecordingStage.Outcome
+        -> ProgramRun
     {
         try await stage.run(arguments + ["--directory", "recordings"], variables: variables)
     }
@@ -64,7 +66,7 @@ import Testing
                 """)
         let part = try await run(
             stage, "list", "front", "--from", "2026-11-28T10:03", "--to", "10:05Z", "--json", "--files")
-        let document = try JSONDecoder().decode(RecordingsDocument.self, from: Data(part.output.utf8))
+        let document = try JSONDecoder().decode(RecordingsDocument.self, from: Data(part.bytes))
         #expect(document.schema == "watchbox.recordings/1" && document.directory == "recordings")
         #expect(document.cameras.map(\.camera) == ["front"])
         #expect(document.cameras.first?.recordings?.count == 7)
@@ -94,10 +96,25 @@ import Testing
         let backwards = try await run(stage, "list", "--from", "-1h", "--to", "-2h")
         #expect(backwards.status == ExitStatus.usage.rawValue)
         #expect(backwards.errors.contains("is not after --from"), "\(backwards.errors)")
-        let failure = RecordingShelf(directory: "/proc/1/map_files")
-        if getuid() != 0 {
-            #expect(throws: CommandFailure.self) { _ = try failure.cameras(or: "x") }
-        }
+    }
+
+    /// As root this thread becomes somebody else in the eyes of the file system.
+    @Test(.enabled(if: Self.setFileUser != nil, "the C library has no setfsuid"))
+    func `who may not look is told who may`() throws {
+        let stage = try Self.stage()
+        let setFileUser = try #require(Self.setFileUser)
+        let shelf = RecordingShelf(directory: stage.path("recordings"))
+        chmod(shelf.directory, 0)
+        defer { chmod(shelf.directory, 0o700) }
+        let user = setFileUser(65_534)
+        let failure = #expect(throws: CommandFailure.self) { _ = try shelf.cameras(or: "nothing was listed") }
+        _ = setFileUser(UInt32(user))
+        #expect(failure?.status == .notPermitted && failure?.why.hasPrefix(shelf.directory) == true)
+        #expect(failure?.hint.contains("sudo watchboxctl archive") == true, "\(failure?.hint ?? "")")
+    }
+
+    private static let setFileUser = dlsym(nil, "setfsuid").map {
+        unsafeBitCast($0, to: (@convention(c) (UInt32) -> Int32).self)
     }
 
     /// With DynamicUser systemd puts a link beside the directory that only root may enter.
@@ -111,17 +128,28 @@ import Testing
                 atPath: stage.path("recordings/\(name)"), withDestinationPath: target)
         }
         let list = try await run(stage, "list", "--json")
-        let document = try JSONDecoder().decode(RecordingsDocument.self, from: Data(list.output.utf8))
+        let document = try JSONDecoder().decode(RecordingsDocument.self, from: Data(list.bytes))
         #expect(document.cameras.map(\.camera) == ["front"] && document.cameras.first?.files == 10, "\(list.errors)")
     }
 
     @Test func `nothing in a time is said so, and what a power cut left is not now`() async throws {
         let stage = try Self.stage()
         let none = try await run(stage, "list", "front", "--from", "2026-11-27", "--to", "2026-11-28")
-        #expect(none.output == "front: nothing in that time; recording now\n", "\(none.output)")
+        #expect(none.output == "front: nothing in that time\n", "\(none.output)")
+        let past = try await run(stage, "list", "front", "--to", "2026-11-28T10:10", "--json")
+        #expect(
+            try JSONDecoder().decode(RecordingsDocument.self, from: Data(past.bytes)).cameras.first?.recordsNow == false
+        )
+        let later = try await run(stage, "list", "front", "--from", "2026-11-28T10:20", "--to", "2026-11-28T10:30")
+        #expect(later.output == "front: nothing in that time; recording now\n", "\(later.output)")
+        // Key frames may be a minute apart, and nothing is written between them.
         try FileManager.default.setAttributes(
-            [.modificationDate: Date(timeIntervalSinceNow: -40)],
+            [.modificationDate: Date(timeIntervalSinceNow: -90)],
             ofItemAtPath: stage.path("recordings/front/00000010.part"))
+        let pause = try await run(stage, "list", "front", "--from", "2026-11-28T10:20", "--to", "2026-11-28T10:30")
+        #expect(pause.output == later.output, "\(pause.output)")
+        try stage.write([], "recordings/front/00000010.part")
+        stage.endRecording()
         let cut = try await run(stage, "list", "front")
         #expect(
             cut.output.hasPrefix(
@@ -129,8 +157,11 @@ import Testing
             ), "\(cut.output)")
         #expect(!cut.output.contains("recording now"))
         let json = try await run(stage, "list", "front", "--json")
-        let document = try JSONDecoder().decode(RecordingsDocument.self, from: Data(json.output.utf8))
+        let document = try JSONDecoder().decode(RecordingsDocument.self, from: Data(json.bytes))
         #expect(document.cameras.first?.recordsNow == false && document.cameras.first?.unfinished == 1)
+        try FileManager.default.removeItem(atPath: stage.path("recordings/front/00000010.part"))
+        let journal = try await run(stage, "list", "front")
+        #expect(journal.output.hasPrefix("front: 10m 00s in 10 recordings, 30 B, 1 pinned\n"), "\(journal.output)")
         let files = try await run(stage, "list", "front", "--files")
         #expect(files.status == ExitStatus.usage.rawValue && files.errors.contains("--json"), "\(files.errors)")
         let name = try await run(stage, "list", "Front")
@@ -179,7 +210,6 @@ import Testing
                 front: deleted 3 recordings, 9 B, 2026-11-28 10:03:00 CET to 2026-11-28 10:07:00 CET.
                     1 recording stayed: pinned (--pinned deletes these as well)
                     1 recording stayed: partly outside of the time
-                    What is being recorded now was not looked at: it can be deleted when it is finished
 
                 """)
         let kept = [0, 1, 2, 5, 7, 8, 9].map { Self.name($0, isPinned: $0 == 5) }
@@ -187,11 +217,14 @@ import Testing
         let pinned = try await run(
             stage, "delete", "front", "--from", "2026-11-28T10:00", "--to", "2026-11-28T11:00", "--yes", "--pinned",
             "--json")
-        let change = try JSONDecoder().decode(RecordingsChange.self, from: Data(pinned.output.utf8))
+        let change = try JSONDecoder().decode(RecordingsChange.self, from: Data(pinned.bytes))
         #expect(change.files == kept && change.keptPinned == 0 && change.recordsNow)
         #expect(try stage.recordings == ["00000010.journal", "00000010.part"])
         let nothing = try await run(stage, "delete", "front", "--from", "2026-11-28T10:00", "--to", "2026-11-28T11:00")
         #expect(nothing.status == 0 && nothing.output.contains("nothing to be deleted"), "\(nothing.errors)")
+        #expect(
+            nothing.output.contains("What is being recorded now was not looked at: it can be deleted when"),
+            "\(nothing.output)")
     }
 
     @Test func `pinned is what has something of the time`() async throws {
@@ -203,7 +236,7 @@ import Testing
         #expect(try stage.recordings.filter { $0.contains("-pinned") } == (3...6).map { Self.name($0, isPinned: true) })
         let unpinned = try await run(
             stage, "unpin", "front", "--from", "2026-11-28T10:00", "--to", "2026-11-28T10:05", "--json")
-        let change = try JSONDecoder().decode(RecordingsChange.self, from: Data(unpinned.output.utf8))
+        let change = try JSONDecoder().decode(RecordingsChange.self, from: Data(unpinned.bytes))
         #expect(change.files == [3, 4].map { Self.name($0) } && change.action == "unpinned")
         #expect(try stage.recordings.filter { $0.contains("-pinned") } == [5, 6].map { Self.name($0, isPinned: true) })
         // Two files of one recording: neither is lost.
@@ -223,14 +256,14 @@ import Testing
             close(descriptor)
         }
         for name in [
-            "00000001-99991231T235959999Z-4294967295.tdf", "999999999999999999-19700101T000000000Z-0.tdf",
+            "00000001-99991231T235959999Z-4294967295.tdf", "999999999999-19700101T000000000Z-0.tdf",
             "00000001-99991231T235959999Z-4294967296.tdf", "00000001-20261340T000000000Z-1.tdf", "-.tdf",
             "\u{1B}[2J.tdf",
         ] { try stage.write([0], "recordings/front/\(name)") }
         try FileManager.default.createSymbolicLink(
             atPath: "\(directory)/00000099-20261128T090000000Z-60000.tdf", withDestinationPath: "/etc/passwd")
         let list = try await run(stage, "list", "--json")
-        let document = try JSONDecoder().decode(RecordingsDocument.self, from: Data(list.output.utf8))
+        let document = try JSONDecoder().decode(RecordingsDocument.self, from: Data(list.bytes))
         #expect(document.cameras.first?.files == 12)
         let picture = try await run(stage, "list", variables: ["COLUMNS": "100"])
         #expect(picture.status == 0 && picture.output.split(separator: "\n").count < 100, "\(picture.errors)")

@@ -32,42 +32,16 @@ import Testing
         }
     }
 
-    private struct Outcome {
-        var status: Int32
-        var output: [UInt8]
-        var errors: String
-
-        var text: String { String(decoding: output, as: UTF8.self) }
-
-        func document() throws -> ArchiveDocument {
-            try JSONDecoder().decode(ArchiveDocument.self, from: Data(output))
-        }
-    }
-
-    private func run(_ place: Place, _ arguments: String...) async throws -> Outcome {
+    private func run(_ place: Place, _ arguments: String...) async throws -> ProgramRun {
         try await run(place, arguments)
     }
 
-    private func run(_ place: Place, _ arguments: [String]) async throws -> Outcome {
-        let process = Process()
-        process.executableURL = URL(filePath: BuiltProgram.path("watchboxctl"))
-        process.arguments = ["archive"] + arguments
-        process.currentDirectoryURL = URL(filePath: place.directory)
-        // Files beside the directory, not pipes: neither side can block on the other.
-        let files = ["out", "err"].map { place.directory + "." + $0 }
-        defer { for file in files { try? FileManager.default.removeItem(atPath: file) } }
-        for file in files { try Data().write(to: URL(filePath: file)) }
-        process.standardInput = FileHandle.nullDevice
-        process.standardOutput = try FileHandle(forWritingTo: URL(filePath: files[0]))
-        process.standardError = try FileHandle(forWritingTo: URL(filePath: files[1]))
-        let (ends, continuation) = AsyncStream.makeStream(of: Int32.self, bufferingPolicy: .bufferingOldest(1))
-        process.terminationHandler = { continuation.yield($0.terminationStatus) }
-        try process.run()
-        var iterator = ends.makeAsyncIterator()
-        let status = await iterator.next() ?? -1
-        return Outcome(
-            status: status, output: Array(try Data(contentsOf: URL(filePath: files[0]))),
-            errors: String(decoding: try Data(contentsOf: URL(filePath: files[1])), as: UTF8.self))
+    private func run(_ place: Place, _ arguments: [String]) async throws -> ProgramRun {
+        try await ProgramRun("watchboxctl", ["archive"] + arguments, in: place.directory)
+    }
+
+    private static func document(_ run: ProgramRun) throws -> ArchiveDocument {
+        try JSONDecoder().decode(ArchiveDocument.self, from: Data(run.bytes))
     }
 
     @Test func `a film goes into an archive and comes out of it`() async throws {
@@ -78,7 +52,7 @@ import Testing
             place, "create", "--file", "film.mp4", "--kas-key", "kas.pem", "--kas", "https://kas.example.net",
             "--stream", "door", "--dissem", "alice", "--output", "film.tdf", "--json")
         #expect(created.status == 0, "\(created.errors)")
-        let document = try created.document()
+        let document = try Self.document(created)
         #expect(document.schema == "watchbox.archive/1")
         #expect(document.segments == 3)
         #expect(document.clearSize == 2_500_000)
@@ -89,18 +63,18 @@ import Testing
 
         let structure = try await run(place, "verify", "film.tdf", "--json")
         #expect(structure.status == 0)
-        #expect(try structure.document().verified == .structure)
+        #expect(try Self.document(structure).verified == .structure)
         let everything = try await run(place, "verify", "film.tdf", "--key", "kas.key.pem", "--json")
         #expect(everything.status == 0, "\(everything.errors)")
-        #expect(try everything.document().verified == .content)
+        #expect(try Self.document(everything).verified == .content)
 
         let opened = try await run(place, "open", "film.tdf", "--key", "kas.key.pem", "--output", "again.mp4")
         #expect(opened.status == 0, "\(opened.errors)")
-        #expect(opened.text.contains("film.tdf: opened into again.mp4."))
+        #expect(opened.output.contains("film.tdf: opened into again.mp4."))
         #expect(try place.bytes("again.mp4") == film)
         let piped = try await run(place, "open", "film.tdf", "--key", "kas.key.pem", "--output", "-")
         #expect(piped.status == 0)
-        #expect(piped.output == film)
+        #expect(piped.bytes == film)
         #expect(place.files == ["again.mp4", "film.mp4", "film.tdf", "kas.key.pem", "kas.pem"])
     }
 
@@ -110,7 +84,7 @@ import Testing
         let created = try await run(
             place, "create", "--file", "film.ts", "--kas-key", "kas.pem", "--output", "film.tdf")
         #expect(created.status == 0, "\(created.errors)")
-        #expect(created.text.contains("film.tdf: written."))
+        #expect(created.output.contains("film.tdf: written."))
         var bytes = try place.bytes("film.tdf")
         bytes[50_000] ^= 1
         try place.write(bytes, "bad.tdf")
@@ -125,7 +99,7 @@ import Testing
             #expect(opened.status == ExitStatus.failed.rawValue)
             #expect(opened.errors.contains("segment 0: it does not decrypt under the key"), "\(opened.errors)")
             #expect(opened.errors.contains("Next: "))
-            #expect(opened.output == [])
+            #expect(opened.bytes == [])
         }
         try place.write(Array(bytes.dropLast(10)), "bad.tdf")
         let cut = try await run(place, "verify", "bad.tdf")
@@ -167,7 +141,7 @@ import Testing
             ["--kas", "http://127.0.0.1:1/kas"], ["--kas-pin", "sha256//AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8="],
         ] {
             let refused = try await run(place, ["verify", "film.tdf"] + named)
-            #expect(refused.status != 0, "\(named): \(refused.text)")
+            #expect(refused.status != 0, "\(named): \(refused.output)")
             let both = try await run(place, ["verify", "film.tdf", "--key", "kas.key.pem"] + named)
             #expect(both.status == ExitStatus.usage.rawValue, "\(named)")
         }
@@ -212,7 +186,7 @@ import Testing
             "https://kas\nNext: run this", "--output", "film.tdf")
         #expect(created.status == 0, "\(created.errors)")
         let verified = try await run(place, "verify", "film.tdf", "--key", "kas.key.pem")
-        #expect(verified.text.split(separator: "\n").count == 3 && verified.text.contains("nobody can verify"))
+        #expect(verified.output.split(separator: "\n").count == 3 && verified.output.contains("nobody can verify"))
         try place.write(Array(try RSAPrivateKey.generate(bits: 2048).privateKeyPEM().utf8), "other.pem")
         let refused = try await run(place, "verify", "film.tdf", "--key", "other.pem")
         #expect(!refused.errors.split(separator: "\n").contains { $0.hasPrefix("Next: run this") }, "\(refused.errors)")

@@ -55,6 +55,24 @@ struct FilmTimelineTests {
         #expect(timeline.begin == 1_000_000 && timeline.end == 1_100_000)
     }
 
+    @Test func `frames that are shown in another order than they are decoded follow each other as they are shown`() {
+        var timeline = FilmTimeline()
+        var shown: [Int64] = []
+        // By their names they reach into each other by ten milliseconds.
+        for recording: Int64 in [1_000_000, 1_000_990] {
+            let hasRoom = timeline.beginRecording(recording, lead: MediaTime(milliseconds: 80))
+            #expect(hasRoom)
+            for frame in 0..<25 {
+                var unit = Self.unit(.video(.h264), frame * 40)
+                unit.presentationTime = unit.decodeTime + MediaTime(milliseconds: 80)
+                shown.append(timeline.placed(unit).presentationTime.milliseconds)
+            }
+        }
+        #expect(shown == (0..<50).map { $0 * 40 })
+        #expect(timeline.begin == 1_000_000 && timeline.end == 1_001_990 && timeline.seams == [])
+        #expect(timeline.duration.milliseconds == 2000)
+    }
+
     @Test func `a short gap stays, a long one becomes a second`() {
         var timeline = FilmTimeline()
         _ = Self.second(&timeline, 1_000_000)

@@ -1,6 +1,7 @@
 import Archive
 import Cryptography
 import Foundation
+import Glibc
 import Media
 import MediaFile
 import NanoTDF
@@ -25,7 +26,25 @@ final class RecordingStage {
         try write(Array(try Self.key.privateKeyPEM().utf8), "kas.key.pem")
     }
 
-    deinit { try? FileManager.default.removeItem(atPath: directory) }
+    /// Of the camera's directory while somebody records into it.
+    private var lock: Int32?
+
+    /// What a recorder does for as long as it lives.
+    func beginRecording() throws {
+        let descriptor = open(path("recordings/\(camera)"), O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard descriptor >= 0, flock(descriptor, LOCK_EX | LOCK_NB) == 0 else { throw CocoaError(.fileLocking) }
+        lock = descriptor
+    }
+
+    func endRecording() {
+        if let lock { close(lock) }
+        lock = nil
+    }
+
+    deinit {
+        endRecording()
+        try? FileManager.default.removeItem(atPath: directory)
+    }
 
     func path(_ name: String) -> String { "\(directory)/\(name)" }
 
@@ -105,6 +124,40 @@ final class RecordingStage {
         return parts
     }
 
+    /// A transport stream, whose clock says something of its own: it is so many seconds ahead.
+    func transportStream(_ events: [MediaEvent], ahead seconds: UInt64) throws -> [UInt8] {
+        let path = path("film.\(UUID().uuidString)")
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        let writer = MediaWriter(.mpegTS, to: .file(path: path))
+        for event in events { try writer.write(event) }
+        try writer.finish()
+        var bytes = Array(try Data(contentsOf: URL(filePath: path)))
+        for packet in stride(from: 0, to: bytes.count, by: 188) where bytes[packet + 1] & 0x40 != 0 {
+            let hasAdaptation = bytes[packet + 3] & 0x20 != 0
+            let start = packet + 4 + (hasAdaptation ? 1 + Int(bytes[packet + 4]) : 0)
+            // The start of a PES packet, and whether it has one time or two.
+            guard start + 19 <= packet + 188, bytes[start..<(start + 3)] == [0, 0, 1] else { continue }
+            let times = [0, 0, 1, 2][Int(bytes[start + 7] >> 6)]
+            for index in 0..<times {
+                Self.advance(&bytes, at: start + 9 + index * 5, by: seconds * 90_000)
+            }
+        }
+        return bytes
+    }
+
+    /// A time of 33 bits in five bytes, with marks in between.
+    private static func advance(_ bytes: inout [UInt8], at place: Int, by ticks: UInt64) {
+        let parts = bytes[place..<(place + 5)].map(UInt64.init)
+        let time =
+            (parts[0] >> 1 & 7) << 30 | parts[1] << 22 | (parts[2] >> 1) << 15 | parts[3] << 7 | parts[4] >> 1
+        let later = time + ticks
+        bytes[place] = UInt8(parts[0] & 0xF1 | (later >> 30 & 7) << 1)
+        bytes[place + 1] = UInt8(later >> 22 & 0xFF)
+        bytes[place + 2] = UInt8((later >> 15 & 0x7F) << 1 | 1)
+        bytes[place + 3] = UInt8(later >> 7 & 0xFF)
+        bytes[place + 4] = UInt8((later & 0x7F) << 1 | 1)
+    }
+
     // MARK: - Archives
 
     /// Seals parts into a recording of the camera.
@@ -147,38 +200,10 @@ final class RecordingStage {
 
     // MARK: - The program
 
-    struct Outcome {
-        var status: Int32
-        var output: String
-        var errors: String
-    }
-
     /// `watchboxctl archive`, in this directory, where clocks are an hour ahead.
-    func run(_ arguments: [String], variables: [String: String] = [:]) async throws -> Outcome {
-        let process = Process()
-        process.executableURL = URL(filePath: BuiltProgram.path("watchboxctl"))
-        process.arguments = ["archive"] + arguments
-        process.currentDirectoryURL = URL(filePath: directory)
-        var environment = ProcessInfo.processInfo.environment
-        // What a person who runs tests has set for themselves.
-        for name in ["COLUMNS", "WATCHBOX_HOST"] { environment[name] = nil }
-        environment["TZ"] = "CET-1"
-        process.environment = environment.merging(variables) { $1 }
-        // Files beside the directory, not pipes: neither side can block on the other.
-        let files = ["out", "err"].map { "\(directory).\(UUID().uuidString).\($0)" }
-        defer { for file in files { try? FileManager.default.removeItem(atPath: file) } }
-        for file in files { try Data().write(to: URL(filePath: file)) }
-        process.standardInput = FileHandle.nullDevice
-        process.standardOutput = try FileHandle(forWritingTo: URL(filePath: files[0]))
-        process.standardError = try FileHandle(forWritingTo: URL(filePath: files[1]))
-        let (ends, continuation) = AsyncStream.makeStream(of: Int32.self, bufferingPolicy: .bufferingOldest(1))
-        process.terminationHandler = { continuation.yield($0.terminationStatus) }
-        try process.run()
-        var iterator = ends.makeAsyncIterator()
-        let status = await iterator.next() ?? -1
-        return Outcome(
-            status: status, output: try String(contentsOfFile: files[0], encoding: .utf8),
-            errors: try String(contentsOfFile: files[1], encoding: .utf8))
+    func run(_ arguments: [String], variables: [String: String] = [:]) async throws -> ProgramRun {
+        try await ProgramRun(
+            "watchboxctl", ["archive"] + arguments, in: directory, variables: ["TZ": "CET-1"].merging(variables) { $1 })
     }
 }
 

@@ -1,7 +1,6 @@
 import ArchiveGrower
 import Cryptography
 import Foundation
-import Glibc
 import TDF
 import TestSupport
 import Testing
@@ -12,48 +11,36 @@ import Testing
 @Suite(.ownThread) struct ArchiveKilledTests {
     /// One such process.
     private final class Grower {
-        private let process = Process()
-        private let output = Pipe()
-        private var rest = Data()
-        private(set) var lines = 0
+        private let program: SpeakingProgram
+        private let said = Said()
+
+        private final class Said {
+            var lines = 0
+            var safe: [UInt64: Int] = [:]
+        }
+
+        var lines: Int { said.lines }
         /// Segments that are safe, by sequence.
-        private(set) var safe: [UInt64: Int] = [:]
+        var safe: [UInt64: Int] { said.safe }
 
         init(_ directory: String, pem: String, first: UInt64) throws {
-            process.executableURL = URL(filePath: BuiltProgram.path("ArchiveGrower"))
-            process.arguments = [directory, pem, "\(first)"]
-            process.standardOutput = output
-            try process.run()
-        }
-
-        func wait(for count: Int) {
-            while lines < count, read() {}
-        }
-
-        /// Wherever it is; then reads what it had said until then.
-        func kill() {
-            Glibc.kill(process.processIdentifier, SIGKILL)
-            while read() {}
-            process.waitUntilExit()
-        }
-
-        private func read() -> Bool {
-            let data = output.fileHandleForReading.availableData
-            guard !data.isEmpty else { return false }
-            rest += data
-            while let end = rest.firstIndex(of: UInt8(ascii: "\n")) {
-                let line = String(decoding: rest[rest.startIndex..<end], as: UTF8.self)
-                rest = Data(rest[rest.index(after: end)...])
+            program = try SpeakingProgram("ArchiveGrower", [directory, pem, "\(first)"]) { [said] line in
                 let numbers = line.split(separator: " ").compactMap { UInt64($0) }
                 guard numbers.count == 2 else {
                     Issue.record("the process said: \(line)")
-                    return false
+                    return
                 }
-                safe[numbers[0]] = Int(numbers[1])
-                lines += 1
+                said.safe[numbers[0]] = Int(numbers[1])
+                said.lines += 1
             }
-            return true
         }
+
+        func wait(for count: Int) {
+            while lines < count, program.listen() {}
+        }
+
+        /// Wherever it is; then reads what it had said until then.
+        func kill() { program.kill() }
     }
 
     /// Twice, beside each other.

@@ -54,6 +54,26 @@ struct RecordingDirectoryTests {
         #expect(try directory.list() == .init())
     }
 
+    @Test func `who records into it has locked it`() throws {
+        #expect(try !directory.isWritten())
+        let recorder = open(stage.directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        #expect(flock(recorder, LOCK_EX | LOCK_NB) == 0)
+        #expect(try directory.isWritten())
+        close(recorder)
+        #expect(try !directory.isWritten())
+        // Asking leaves nothing behind that a recorder would stumble over.
+        let next = open(stage.directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        #expect(flock(next, LOCK_EX | LOCK_NB) == 0)
+        close(next)
+        #expect(throws: FileFailure.self) { try RecordingDirectory(stage.path("none")).isWritten() }
+    }
+
+    @Test func `a journal alone is no recording that can be finished`() throws {
+        for name in ["00000014.part", "00000014.journal", "00000013.journal"] { try put(name) }
+        #expect(mkdir(stage.path("00000012.part"), 0o700) == 0)
+        #expect(try directory.withFrames(directory.list().growing) == [14])
+    }
+
     @Test func `a directory that is not there is said`() throws {
         let path = stage.path("none")
         #expect(throws: FileFailure(call: "open", path: path, number: ENOENT)) {
