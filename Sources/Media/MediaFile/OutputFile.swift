@@ -48,8 +48,12 @@ final class OutputFile {
 
     /// What was collected since the last call.
     func take() -> [UInt8] {
-        defer { collected = [] }
-        return collected
+        guard !collected.isEmpty else { return [] }
+        let taken = collected
+        collected = []
+        // The next fragment is about as long as this one: growing to that would copy it several times over.
+        collected.reserveCapacity(taken.count + taken.count / 4)
+        return taken
     }
 
     deinit {

@@ -33,7 +33,7 @@ final class SegmentSealing: TDFSealingContext {
                 state.counter += 1
                 let begin = output.count
                 output += iv
-                output += [UInt8](repeating: 0, count: plaintext.count + TDFSegmentEntry.gmacByteCount)
+                Self.appendZeros(plaintext.count + TDFSegmentEntry.gmacByteCount, to: &output)
                 do throws(CryptoError) {
                     state.former = try state.signature.copy()
                     try Self.encrypt(plaintext, &state.cipher, iv: iv, to: &output, at: begin + iv.count)
@@ -82,6 +82,21 @@ final class SegmentSealing: TDFSealingContext {
         }
         if let failure { throw failure }
     }
+
+    /// Room for what is sealed: never the plaintext, which nothing would tell from it.
+    ///
+    /// An array of so many zeros would be half a megabyte of fresh memory for each segment.
+    private static func appendZeros(_ count: Int, to output: inout [UInt8]) {
+        output.reserveCapacity(output.count + count)
+        var missing = count
+        while missing > 0 {
+            let step = zeros.prefix(missing)
+            output += step
+            missing -= step.count
+        }
+    }
+
+    private static let zeros = [UInt8](repeating: 0, count: 16 << 10)
 
     private static func bigEndian(_ number: UInt64) -> [UInt8] {
         stride(from: 56, through: 0, by: -8).map { UInt8(truncatingIfNeeded: number >> UInt64($0)) }

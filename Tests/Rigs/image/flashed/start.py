@@ -1,4 +1,5 @@
 """The first start: adoption by a file on the card, what the system is, and the whole way from vivid to a viewer here."""
+import re
 import time
 
 from boxed.checks import Not
@@ -21,6 +22,8 @@ def run(box, checks):
         checks.same("its clock is set", box.run(f"sudo date -s @{time.time():.0f}").returncode, 0)
     system(box, checks)
     publishing(box, checks, began)
+    if machine.board.has_clock:
+        power_goes(box, checks)
 
 
 def adopted(box, checks):
@@ -73,3 +76,43 @@ def publishing(box, checks, began):
     figures = box.run("awk '/MemAvailable/ { print $2 }' /proc/meminfo; awk -v disk=\"$(cat /run/watchbox-disk)\" '$3 == disk { print $10 }' /proc/diskstats; cat /proc/uptime").stdout.split()
     checks.note(f"{int(figures[0]) // 1024} MB of 1024 are free; {int(figures[1]) * 512 / 1e6:.1f} MB written in the first {float(figures[2]):.0f} s; "
                 f"{time.monotonic() - began:.0f} s from switching on to here")
+
+
+RECORDINGS = "/var/lib/private/watchbox-recordings/front"
+# Of the head of each film as libavformat writes it, which is on the card as well.
+FILM = b"VideoHandler"
+
+
+def recording(box):
+    return box.json("watchboxctl recording status front --json")["recordings"][0].get("recording") or {"state": "?", "frames": 0}
+
+
+def recorded(box, frames):
+    now = recording(box)
+    return now if now["state"] == "recording" and now["frames"] >= frames else Not(f"{now}")
+
+
+def power_goes(box, checks):
+    """While it records: what is on the card is ended by the next start, without a frame in clear."""
+    machine, before = box.machine, box.machine.count(FILM)
+    checks.same("its camera is to be recorded", box.run("watchboxctl recording on front").returncode, 0)
+    # Ten frames a second, and a recording ends after a minute: one has its end, the next one grows.
+    checks.until("it is recorded for more than a minute", lambda: recorded(box, 700), seconds=600, needed=True, pause=2)
+    frames = recording(box)["frames"]
+    machine.cut()
+    checks.same("there is no film in clear on its card", machine.count(FILM), before)
+    machine.start()
+    checks.until("its power goes and comes back: it is up", machine.is_up, seconds=START, needed=True, pause=2)
+    checks.until("what was being recorded has its end", lambda: (lambda left: not left or Not(left))(
+        [name for name in listed(box) if not name.endswith(".tdf")]), seconds=600, needed=True, pause=2)
+    names = listed(box)
+    seconds = sum(int(re.search(r"Z-(\d+)", name)[1]) for name in names) / 1000
+    # Flushed each two seconds; a group of pictures has another two, and a frame is one of the last before the look.
+    checks.expect("without more than a group of pictures and two seconds", seconds >= frames / 10 - 5, f"{seconds} s of {frames} frames: {names}")
+    for name in names:
+        done = box.run(f"sudo watchboxctl archive verify {RECORDINGS}/{name}")
+        checks.expect(f"recording {names.index(name) + 1}: each segment is as it was written", done.returncode == 0, done.stdout + done.stderr)
+
+
+def listed(box):
+    return box.run(f"sudo ls {RECORDINGS}").stdout.split()
