@@ -132,6 +132,10 @@ public final class NetworkSource: LiveSource, NetworkSourceControl {
         state.wakeup.signal()
     }
 
+    public func observeSensors(_ observer: @escaping @Sendable (SensorEvent) -> Void) {
+        state.sensors.withLock { $0 = observer }
+    }
+
     public func test(_ progress: @escaping @Sendable (StreamTestReport) -> Void) async -> StreamTestReport {
         var subject = StreamTest.Subject(network: network, password: nil)
         // The camera's own certificates are known by now; another one is what the test has to find.

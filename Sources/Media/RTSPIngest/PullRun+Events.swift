@@ -13,11 +13,21 @@ extension SharedState {
         guard let device = device.withLock({ $0 }) else { return nil }
         return Task {
             for await event in device.device.events() {
-                // What was so when the subscription began did not happen now.
-                guard event.operation != .initialized else { continue }
-                note(event)
+                heard(event)
             }
         }
+    }
+
+    func heard(_ event: EventNotification) {
+        let kind = SensorEvent.Kind(rawValue: event.kind)
+        // What was so when the subscription began did not happen now. What moves still moves.
+        let isBeginning = event.operation == .initialized
+        if let kind, !isBeginning || kind == .motion && event.isActive == true {
+            let source = event.sourceName.map { String($0.prefix(Self.maxTextLength)) }
+            let observer = sensors.withLock { $0 }
+            observer?(SensorEvent(kind: kind, isActive: event.isActive, source: source))
+        }
+        if !isBeginning { note(event) }
     }
 
     func note(_ event: EventNotification) {

@@ -27,6 +27,8 @@ final class SharedState: Sendable {
     let requests: Mutex<Requests>
     /// Of an ONVIF camera, once it is known where it is.
     let device: Mutex<CameraDevice?>
+    /// Who hears of what the camera reports.
+    let sensors = Mutex<(@Sendable (SensorEvent) -> Void)?>(nil)
     /// Moves that no one has accepted. Control looks for the camera every quarter of an hour, and finds again what is
     /// true.
     private let moves = Mutex(RecentPlaces<NetworkStatistics.Move>(lifetime: 2_400_000_000_000))

@@ -99,6 +99,8 @@ extension KeyDefinition.Kind {
             list(text(pattern: "^ *[0-9.][0-9.e-]*(, *[0-9.][0-9.e-]*){3}$", Self.maskLength))
         case .controls: list(text(pattern: "^[a-z0-9_]{1,64}=-?[0-9]+$", Self.controlLength))
         case .hosts: list(text(pattern: "^[^/?#@ ]+$", RedirectHost.textLimit))
+        case .weekSpans:
+            list(text(pattern: "^[a-z]{3}(-[a-z]{3})?( [0-9:-]{11})?$|^[0-9:-]{11}$", WeekSpan.lengthLimit))
         case .networks: list(text(pattern: "^[0-9A-Fa-f:.]+(/[0-9]{1,3})?$", Self.networkLength))
         }
     }

@@ -122,10 +122,18 @@ extension CameraSettings {
 
 extension CameraSettings {
     fileprivate func recording(in directory: String, stateDirectory: String) -> CameraConfiguration.Recording? {
-        guard record == .continuous else { return nil }
+        let occasions: CameraConfiguration.Recording.Occasions?
+        switch record {
+        case .off: return nil
+        case .continuous where recordSchedule.isEmpty: occasions = nil
+        case .continuous, .events:
+            occasions = .init(
+                sensors: record == .events, before: recordBefore, after: recordAfter, schedule: recordSchedule)
+        }
         return .init(
             directory: directory, maxBytes: Self.bytes(recordGigabytes), maxDays: recordDays,
-            minFreeBytes: Self.bytes(recordFreeGigabytes), keyCacheFile: "\(stateDirectory)/kas-archive-key.json")
+            minFreeBytes: Self.bytes(recordFreeGigabytes), keyCacheFile: "\(stateDirectory)/kas-archive-key.json",
+            occasions: occasions)
     }
 
     private static func bytes(_ gigabytes: Double) -> Int64 { Int64((gigabytes * 1e9).rounded()) }
@@ -183,6 +191,7 @@ struct CameraDocumentField {
         "stream_name": "stream", "width": "size", "height": "size", "frame_rate": "rate", "gop_seconds": "gop",
         "stalls_after": "stall_after", "rotation": "rotate", "password_file": "secret",
         "max_bytes": "record_gigabytes", "max_days": "record_days", "min_free_bytes": "record_free_gigabytes",
+        "before": "record_before", "after": "record_after", "schedule": "record_schedule",
     ]
 
     private static func origin(ofField field: String) -> (object: String, key: String) {

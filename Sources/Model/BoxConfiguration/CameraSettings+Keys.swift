@@ -119,7 +119,18 @@ extension CameraSettings: SettingsTable {
         SettingKey("rotate_seconds", .real(1...86_400), \.rotateSeconds, "Seconds until a new key is used."),
         SettingKey(
             "record", \.record,
-            "Whether the camera is recorded on the box: `continuous` or `off`. What is recorded is sealed for the key access server from its first byte on; the box cannot read it."
+            "Whether the camera is recorded on the box: `continuous`, `off`, or around `events`: what an `onvif://` camera reports as motion, tampering or an input, and `watchboxctl recording mark`. What is recorded is sealed for the key access server from its first byte on; the box cannot read it."
+        ),
+        SettingKey(
+            "record_before", .real(CameraConfiguration.Recording.before), \.recordBefore,
+            "Seconds before an event that are recorded with it, from memory: at most what 16 MiB hold, in whole groups of pictures."
+        ),
+        SettingKey(
+            "record_after", .real(CameraConfiguration.Recording.after), \.recordAfter,
+            "Seconds after an event that are recorded with it."),
+        SettingKey(
+            "record_schedule", .weekSpans, \.recordSchedule,
+            "When the camera is recorded whole, by the box's time zone: days, hours or both, such as `mon-fri 18:00-07:00`, `sat-sun`, `22:00-06:00`. With `events` that is beside them; with `continuous` nothing is recorded outside, unless the list is empty."
         ),
         SettingKey(
             "record_gigabytes", .real(0.1...1_000_000), \.recordGigabytes,

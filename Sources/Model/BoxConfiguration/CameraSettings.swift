@@ -27,6 +27,11 @@ public struct CameraSettings: Equatable, Sendable {
     public var rotateSeconds = CameraConfiguration.Rotation().seconds
     /// Whether it is recorded on the box, sealed as its stream is.
     public var record = CameraConfiguration.RecordingMode.off
+    /// Seconds before an event that are recorded with it, and after it.
+    public var recordBefore = 10.0
+    public var recordAfter = 30.0
+    /// Spans of the week that are recorded whole; with `continuous` nothing else is, unless there is none.
+    public var recordSchedule: [WeekSpan] = []
     /// 10^9 bytes that its recordings may take together.
     public var recordGigabytes = 8.0
     /// Days until a recording goes.

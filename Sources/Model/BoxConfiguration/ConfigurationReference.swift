@@ -74,6 +74,7 @@ extension KeyDefinition.Kind {
         case .masks: "list of at most \(countLimit) `\"X,Y,WIDTH,HEIGHT\"`"
         case .controls: "list of at most \(countLimit) `\"NAME=VALUE\"`"
         case .hosts: "list of at most \(countLimit) `\"HOST\"` or `\"HOST:PORT\"`"
+        case .weekSpans: "list of at most \(countLimit) `\"DAYS FROM-TO\"`"
         case .networks: "list of at most \(countLimit) `\"ADDRESS/BITS\"`"
         case .host: "name or IP address"
         case .audioDevice: "name of an audio device, at most 128 characters"

@@ -38,6 +38,8 @@ struct KeyDefinition: Sendable {
         case networks
         /// `relay2.example.net` or `relay2.example.net:1936`, each.
         case hosts
+        /// `mon-fri 18:00-07:00`, each.
+        case weekSpans
         /// A name or an IP address, without brackets and port.
         case host
         /// ALSA's name of a microphone.

@@ -43,6 +43,12 @@ extension KeyDefinition {
                 throw Finding("has an entry that is not a host, \(place)", kind.hint)
             }
             return "\(host.host) \(host.port ?? 0)"
+        case .weekSpans:
+            do throws(WeekSpan.Fault) {
+                return try WeekSpan(text).text
+            } catch {
+                throw Finding("has an entry that is not a span of the week, \(place): \(error)", kind.hint)
+            }
         case .choices(let choices):
             guard !choices.contains(text) else { return text }
             let meant = NearestName.nearest(text, in: choices).map { ", did you mean \"\($0)\"?" } ?? ""
@@ -67,7 +73,7 @@ extension KeyDefinition.Kind {
 
     var isList: Bool {
         switch self {
-        case .strings, .masks, .controls, .networks, .hosts, .choices: true
+        case .strings, .masks, .controls, .networks, .hosts, .choices, .weekSpans: true
         default: false
         }
     }
@@ -80,6 +86,7 @@ extension KeyDefinition.Kind {
         case .controls: CameraConfiguration.Device.controlLimit
         case .networks: 64
         case .hosts: RedirectHost.countLimit
+        case .weekSpans: WeekSpan.countLimit
         case .choices(let choices): choices.count
         default: 0
         }

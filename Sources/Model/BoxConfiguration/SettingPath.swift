@@ -48,7 +48,7 @@ public struct SettingPath: Equatable, Sendable {
             if let number = Double(text), number.isFinite { return .real(number) }
         case .boolean:
             if let flag = Bool(text) { return .boolean(flag) }
-        case .strings, .choices, .masks, .controls, .networks, .hosts:
+        case .strings, .choices, .masks, .controls, .networks, .hosts, .weekSpans:
             guard text.hasPrefix("[") else { return .strings(text.isEmpty ? [] : [text]) }
             if let table = try? TOMLReader.read("value = \(text)"), let node = table.entries.first?.node,
                 table.entries.count == 1, let value = WrittenValue(node.value).value
@@ -71,7 +71,8 @@ extension KeyDefinition.Kind {
         case .integer, .numbers: "an integer"
         case .real: "a number"
         case .boolean: "true or false"
-        case .strings, .choices, .masks, .controls, .networks, .hosts: "a string, or a list such as [\"one\", \"two\"]"
+        case .strings, .choices, .masks, .controls, .networks, .hosts, .weekSpans:
+            "a string, or a list such as [\"one\", \"two\"]"
         default: "a string"
         }
     }

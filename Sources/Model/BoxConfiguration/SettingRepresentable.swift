@@ -42,6 +42,10 @@ extension HookKind: SettingText {}
 extension HookTopic: SettingText {}
 extension KeyIdentifierUse: SettingText {}
 
+extension WeekSpan: SettingText {
+    init?(text: String) { try? self.init(text) }
+}
+
 extension String: SettingText {
     init?(text: String) { self = text }
 

@@ -35,7 +35,7 @@ extension KeyDefinition {
             }
         case (let kind, .array(let elements)) where kind.isList: try check(elements)
         case (.boolean, _), (.integer, _), (.real, _), (.numbers, _), (.strings, _), (.choices, _), (.masks, _),
-            (.controls, _), (.networks, _), (.hosts, _):
+            (.controls, _), (.networks, _), (.hosts, _), (.weekSpans, _):
             throw Finding("is \(node.kind), but must be \(kind.expected)", kind.hint)
         case (_, .string(let text)): if let finding = self.text(text, of: object) { throw finding }
         default: throw Finding("is \(node.kind), but must be \(kind.expected)", kind.hint)
@@ -91,7 +91,7 @@ extension KeyDefinition {
                 ? nil : Finding("is not the pin of a certificate's key", kind.hint)
         case .macAddress:
             return CameraConfiguration.Network.isMAC(text) ? nil : Finding("is not a MAC address", kind.hint)
-        case .integer, .real, .boolean, .numbers, .strings, .choices, .masks, .controls, .networks, .hosts:
+        case .integer, .real, .boolean, .numbers, .strings, .choices, .masks, .controls, .networks, .hosts, .weekSpans:
             return nil
         }
     }
@@ -144,7 +144,7 @@ extension KeyDefinition.Kind {
         case .real: "a number"
         case .boolean: "true or false"
         case .numbers: "an integer"
-        case .strings, .choices, .masks, .controls, .networks, .hosts: "a list of strings"
+        case .strings, .choices, .masks, .controls, .networks, .hosts, .weekSpans: "a list of strings"
         case .audioDevice, .host: "a name in quotes"
         case .certificatePin: "a pin in quotes"
         case .macAddress: "a MAC address in quotes"
@@ -179,6 +179,7 @@ extension KeyDefinition.Kind {
         case .controls: "Use [\"brightness=128\"]; watchboxctl camera controls shows names and values"
         case .networks: "Use [\"192.0.2.0/24\", \"2001:db8::/32\"]"
         case .hosts: "Use [\"relay2.example.net\", \"relay3.example.net:1936\"]"
+        case .weekSpans: "Use days, hours or both, such as [\"mon-fri 18:00-07:00\", \"sat-sun\", \"22:00-06:00\"]"
         case .host: "Use a name or an IP address, without scheme and port, such as \"192.168.1.70\""
         case .audioDevice: "Use ALSA's name in quotes, such as \"hw:CARD=C920\"; watchboxctl discover shows them"
         case .certificatePin: "Use \"sha256//…\" and 44 characters; watchboxctl camera test shows that of a camera"

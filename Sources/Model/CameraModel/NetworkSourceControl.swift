@@ -15,6 +15,10 @@ public protocol NetworkSourceControl: AnyObject, Sendable {
     /// Changes an encoder inside the camera; its stream may break off for a moment.
     func configure(_ encoder: CameraEncoder.Change) async throws(CodedError)
 
+    /// Who hears of motion, tampering and inputs as the camera reports them, and of motion that lasts already when its reports begin;
+    /// on the threads of the source, which it must not block.
+    func observeSensors(_ observer: @escaping @Sendable (SensorEvent) -> Void)
+
     /// A device that may be the camera is at this address. While the camera is away it is followed there if a
     /// certificate's key that was known before proves it; else the move is reported (`NetworkStatistics.moves`), and that
     /// device gets nothing.

@@ -7,10 +7,34 @@ public struct RecordingStatistics: Codable, Equatable, Sendable {
         case waitingForKey
         /// The source has not delivered a key frame yet.
         case waitingForFrames
+        /// Frames come, and there is nothing to record them for.
+        case waitingForEvent
         case recording
         /// The disk does not take it; it is tried again.
         case failing
         case stopped
+    }
+
+    /// What it is or was recorded for.
+    public struct Event: Codable, Equatable, Sendable {
+        public enum Cause: String, Codable, Sendable, CaseIterable {
+            case motion
+            case tamper
+            case digitalInput
+            /// A person or a program asked for it.
+            case mark
+            /// One of the camera's spans of the week.
+            case schedule
+        }
+
+        public var cause: Cause
+        /// Milliseconds since 1970, when it began or was last reported.
+        public var time: Int64
+
+        public init(cause: Cause, time: Int64) {
+            self.cause = cause
+            self.time = time
+        }
     }
 
     public var state: State = .waitingForKey
@@ -37,6 +61,8 @@ public struct RecordingStatistics: Codable, Equatable, Sendable {
     public var seconds: Double = 0
     /// Recordings that went for age, size, or room on the disk.
     public var deletedFiles: UInt64 = 0
+    /// The newest one; nil: there was none, or the camera is recorded all the time.
+    public var lastEvent: Event?
 
     public init() {}
 

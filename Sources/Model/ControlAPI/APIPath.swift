@@ -33,6 +33,7 @@ public struct APIPath: Sendable {
     public static let video = APIPath("video")
     public static let snapshot = APIPath("snapshot")
     public static let controls = APIPath("controls")
+    public static let recording = APIPath("recording")
     public static let test = APIPath("test")
     public static let ptz = APIPath("ptz")
     public static let presets = APIPath("presets")

@@ -4,6 +4,7 @@ import CameraModel
 import Console
 import ControlAPI
 import ControlClient
+internal import Platform
 internal import Settings
 
 struct RecordingCommand: AsyncParsableCommand {
@@ -13,32 +14,57 @@ struct RecordingCommand: AsyncParsableCommand {
             What is recorded is sealed for the key access server, as the stream is: neither the box nor who takes its disk can \
             look at it. watchboxctl archive list shows what there is, archive export takes a part out.
             """,
-        subcommands: [RecordingOnCommand.self, RecordingOffCommand.self, RecordingStatusCommand.self])
+        subcommands: [
+            RecordingOnCommand.self, RecordingOffCommand.self, RecordingMarkCommand.self, RecordingStatusCommand.self,
+        ])
 
+    /// - Parameter note: what a person should know of the camera beside `done`; nil: nothing.
     static func change(
-        _ camera: CameraArgument, _ settings: [String: SettingValue], _ done: String, _ output: OutputOptions
+        _ camera: CameraArgument, _ settings: [String: SettingValue], _ done: String, _ output: OutputOptions,
+        note: (_ camera: CameraDocument) -> String? = { _ in nil }
     ) async throws {
         let what = "the recording of \(camera.id) was not changed"
         let look = try await output.client.look(CameraDocument.self, camera.path, or: what)
-        _ = try await output.client.send(
+        let document = try await output.client.send(
             .patch, camera.path, body: CameraRequest(settings: settings), ifMatch: look?.eTag, as: CameraDocument.self,
             or: what)
-        output.report("\(camera.id): \(done).", Done(object: "camera.\(camera.id)", action: done))
+        let note = note(document).map { ": \($0)" } ?? ""
+        output.report("\(camera.id): \(done)\(note).", Done(object: "camera.\(camera.id)", action: done))
     }
 }
 
 struct RecordingOnCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "on", abstract: "Record a camera, from now on and after every start.",
+        commandName: "on",
+        abstract: "Record a camera, from now on and after every start: all the time, or around events.",
         discussion: """
             The camera starts again, which viewers see as a gap of a second or two. What is not named stays as it was; at first \
-            that is 8 gigabytes, 30 days, and 1 gigabyte that is left free.
+            that is 8 gigabytes, 30 days, and 1 gigabyte that is left free. Around events: what an onvif:// camera reports as motion, \
+            tampering or an input, and watchboxctl recording mark; with 10 seconds before it and 30 after it. With a schedule, its \
+            spans are recorded whole, by the box's time zone; without --events nothing else is then.
 
               watchboxctl recording on front
               watchboxctl recording on front --gigabytes 50 --days 14
+              watchboxctl recording on front --events --before 20 --after 60
+              watchboxctl recording on front --events --schedule "mon-fri 18:00-07:00" --schedule sat-sun
             """)
 
     @OptionGroup var camera: CameraArgument
+
+    @Flag(help: "Only around events.")
+    var events = false
+
+    @Option(help: "Seconds before an event, 0 to 60.")
+    var before: Double?
+
+    @Option(help: "Seconds after an event, 1 to 600.")
+    var after: Double?
+
+    @Option(
+        help: ArgumentHelp(
+            "Days, hours or both that are recorded whole; may be repeated; always: there are none.",
+            valueName: "days from-to"))
+    var schedule: [String] = []
 
     @Option(help: "Gigabytes that its recordings may take together; then the oldest go.")
     var gigabytes: Double?
@@ -51,14 +77,46 @@ struct RecordingOnCommand: AsyncParsableCommand {
 
     @OptionGroup var output: OutputOptions
 
+    /// Takes a schedule back.
+    private static let always = "always"
+
+    func validate() throws {
+        for (option, seconds, range) in [
+            ("--before", before, CameraConfiguration.Recording.before),
+            ("--after", after, CameraConfiguration.Recording.after),
+        ] where seconds.map(range.contains) == false {
+            throw ValidationError("\(option) is \(Int(range.lowerBound)) to \(Int(range.upperBound)).")
+        }
+        guard schedule != [Self.always] else { return }
+        for text in schedule {
+            do throws(WeekSpan.Fault) { _ = try WeekSpan(text) } catch {
+                throw ValidationError("--schedule \"\(text.terminalSafe)\": \(error).")
+            }
+        }
+    }
+
     func run() async throws {
         var settings: [String: SettingValue] = [
-            "record": .string(CameraConfiguration.RecordingMode.continuous.rawValue)
+            "record": .string((events ? CameraConfiguration.RecordingMode.events : .continuous).rawValue)
         ]
+        settings["record_before"] = before.map { .real($0) }
+        settings["record_after"] = after.map { .real($0) }
+        if !schedule.isEmpty { settings["record_schedule"] = .strings(schedule == [Self.always] ? [] : schedule) }
         settings["record_gigabytes"] = gigabytes.map { .real($0) }
         settings["record_days"] = days.map { .real($0) }
         settings["record_free_gigabytes"] = freeGigabytes.map { .real($0) }
-        try await RecordingCommand.change(camera, settings, "is recorded", output)
+        try await RecordingCommand.change(
+            camera, settings, events ? "is recorded around events" : "is recorded", output
+        ) { document in
+            guard events, !Self.reportsEvents(document.settings) else { return nil }
+            return "marks, and its schedule; it reports none itself, as onvif:// cameras do"
+        }
+    }
+
+    /// What happens in front of a camera is known where the camera says so.
+    static func reportsEvents(_ settings: [String: SettingValue]) -> Bool {
+        guard case .string(let source)? = settings["source"] else { return false }
+        return source.lowercased().hasPrefix("onvif://") && settings["events"] != .boolean(false)
     }
 }
 
@@ -103,7 +161,8 @@ struct RecordingStatusCommand: AsyncParsableCommand {
         }
         let document = RecordingListDocument(cameras)
         output.show(document, rows: document.recordings, isWell: document.isWell) {
-            RecordingView.lines(document.recordings.map { ($0.camera, $0.isOn, $0.recording) }, style: $0)
+            RecordingView.lines(
+                document.recordings.map { ($0.camera, $0.isOn, $0.recording) }, now: Clocks.wallMilliseconds, style: $0)
         }
     }
 }

@@ -113,7 +113,18 @@ enum CameraSettingText {
             $0 == .strings([]) ? "everybody with a token of the KAS" : plain($0)
         },
         Row("attributes", "They must have", .viewers, all) { $0 == .strings([]) ? "nothing more" : plain($0) },
-        Row("record", "Recorded", .recording, all) { $0 == .string("off") ? "no" : plain($0) },
+        Row("record", "Recorded", .recording, all) { value in
+            switch value {
+            case .string("off"): "no"
+            case .string("events"): "around events"
+            default: plain(value)
+            }
+        },
+        Row("record_before", "Before an event", .recording, all) { "\(plain($0)) s" },
+        Row("record_after", "After an event", .recording, all) { "\(plain($0)) s" },
+        Row("record_schedule", "Recorded whole", .recording, all) {
+            $0 == .strings([]) ? "no schedule" : plain($0)
+        },
         Row("record_gigabytes", "Room", .recording, all) { "\(plain($0)) GB, then the oldest go" },
         Row("record_days", "Age", .recording, all) { "\(plain($0)) days" },
         Row("record_free_gigabytes", "Left free", .recording, all) { "\(plain($0)) GB" },

@@ -4,8 +4,9 @@ internal import ErrorCatalog
 
 /// What cameras record, as a table, and what is wrong with it below.
 public enum RecordingView {
+    /// - Parameter now: milliseconds since 1970.
     public static func lines(
-        _ cameras: [(camera: String, isOn: Bool, recording: RecordingStatistics?)], style: Style
+        _ cameras: [(camera: String, isOn: Bool, recording: RecordingStatistics?)], now: Int64, style: Style
     ) -> [String] {
         var table = Table([
             .init("CAMERA", isIdentifier: true), .init("RECORDING"), .init("FILES", .right), .init("SIZE", .right),
@@ -27,6 +28,7 @@ public enum RecordingView {
         }
         table.footer = Quantity.count(cameras.count, "camera")
         return table.lines(style)
+            + cameras.compactMap { camera, _, recording in recording.flatMap { event(of: camera, $0, now) } }
             + cameras.flatMap { camera, _, recording in recording.map { trouble(of: camera, $0, style) } ?? [] }
     }
 
@@ -43,8 +45,27 @@ public enum RecordingView {
         case .recording: .init("on", recording.code == nil ? .good : .warning)
         case .waitingForKey: .init("waits for a key", .warning)
         case .waitingForFrames: .init("waits for frames", .warning)
+        case .waitingForEvent: .init("waits for an event", .good)
         case .failing: .init("fails", .bad)
         case .stopped: .init("stopped", .faint)
+        }
+    }
+
+    /// Of a camera that is recorded around events; nil: there was none.
+    private static func event(of camera: String, _ recording: RecordingStatistics, _ now: Int64) -> String? {
+        guard let event = recording.lastEvent else { return nil }
+        let (difference, overflow) = now.subtractingReportingOverflow(event.time)
+        let age = overflow ? "-" : Quantity.age(seconds: difference / 1000)
+        return Style.oneLine("\(camera): last event \(age): \(cause(event.cause))")
+    }
+
+    private static func cause(_ cause: RecordingStatistics.Event.Cause) -> String {
+        switch cause {
+        case .motion: "motion"
+        case .tamper: "tampering"
+        case .digitalInput: "an input"
+        case .mark: "a mark"
+        case .schedule: "its schedule"
         }
     }
 

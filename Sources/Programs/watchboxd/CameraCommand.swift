@@ -233,6 +233,7 @@ struct CameraCommand: AsyncParsableCommand {
         } catch {
             throw Self.end(error)
         }
+        if let recorder { service.network?.observeSensors { recorder.sensed($0) } }
         let isJSON = json
         let events = Task {
             for await event in service.events {
@@ -287,6 +288,10 @@ struct CameraCommand: AsyncParsableCommand {
                     } catch {
                         throw CodedError(.badRequest, error.what, why: error.why)
                     }
+                },
+                mark: { (seconds) throws(CodedError) in
+                    guard let recorder else { return try CameraUnitService.Camera.isNotRecorded(seconds) }
+                    recorder.mark(for: seconds.map { .seconds($0) })
                 }),
             notifier: .environment,
             watchdogInterval: Notifier.watchdogInterval(

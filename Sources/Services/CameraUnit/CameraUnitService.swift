@@ -25,8 +25,10 @@ public final class CameraUnitService: Service {
         public var network: (any NetworkSourceControl)?
         /// What it shows the key access server from now on. Throws when it is not a token, or this camera has none.
         public var replaceToken: @Sendable (_ token: String) throws(CodedError) -> Void
+        /// What happens now is to be recorded; nil: for as long as after any event. Throws when the camera is not recorded.
+        public var mark: @Sendable (_ seconds: Double?) throws(CodedError) -> Void
 
-        /// Without the last four: of a source that plays what is encoded already.
+        /// Without the last five: of a source that plays what is encoded already.
         public init(
             statistics: @escaping @Sendable () async -> CameraStatistics,
             requestKeyFrame: @escaping @Sendable () -> Void, rotateKey: @escaping @Sendable () -> Void,
@@ -34,7 +36,8 @@ public final class CameraUnitService: Service {
             snapshot: @escaping @Sendable (_ maxWidth: Int?) async throws(CodedError) -> [UInt8] = Self.hasNoFrame,
             controls: @escaping @Sendable () async throws(CodedError) -> CameraControlsDocument = Self.hasNoControls,
             network: (any NetworkSourceControl)? = nil,
-            replaceToken: @escaping @Sendable (_ token: String) throws(CodedError) -> Void = Self.hasNoToken
+            replaceToken: @escaping @Sendable (_ token: String) throws(CodedError) -> Void = Self.hasNoToken,
+            mark: @escaping @Sendable (_ seconds: Double?) throws(CodedError) -> Void = Self.isNotRecorded
         ) {
             self.statistics = statistics
             self.requestKeyFrame = requestKeyFrame
@@ -44,6 +47,13 @@ public final class CameraUnitService: Service {
             self.controls = controls
             self.network = network
             self.replaceToken = replaceToken
+            self.mark = mark
+        }
+
+        @Sendable public static func isNotRecorded(_ seconds: Double?) throws(CodedError) {
+            throw CodedError(
+                .badRequest, "this camera is not recorded",
+                hint: "Record it around events: watchboxctl recording on CAMERA --events")
         }
 
         @Sendable public static func hasNoToken(_ token: String) throws(CodedError) {
@@ -128,6 +138,14 @@ public final class CameraUnitService: Service {
                 return .noContent
             },
             APIRoute(
+                .post, APIPath.recording("mark"),
+                "Record what happens now, of a camera that is recorded around events.",
+                request: "RecordingMarkRequest"
+            ) { request in
+                try self.camera.mark(try Self.seconds(request))
+                return .noContent
+            },
+            APIRoute(
                 .put, APIPath.keyAccessToken(), "The token that it shows the key access server from now on.",
                 request: "SecretRequest"
             ) { request in
@@ -172,6 +190,14 @@ public final class CameraUnitService: Service {
             throw CodedError(.badRequest, "width is not one that a frame can have", hint: "Use 16 to 16384")
         }
         return width
+    }
+
+    private static func seconds(_ request: APIRequest) throws(CodedError) -> Double? {
+        let mark = try request.decode(RecordingMarkRequest.self)
+        guard mark.isPossible else {
+            throw CodedError(.invalidValue, "seconds is out of range", hint: "Use 1 to 3600, or leave it out")
+        }
+        return mark.seconds
     }
 
     private static func change(_ request: APIRequest) throws(CodedError) -> VideoChange {

@@ -20,6 +20,8 @@ public final class Recorder: Service, FrameObserver {
         var busySince: UInt64?
         var recipient: TDFRecipient?
         var failure: (reason: String, code: ErrorCode)?
+        /// Nil: all that comes is recorded.
+        var gate: EventGate?
     }
 
     /// What waits for the disk, at most: some seconds of the fastest cameras.
@@ -59,7 +61,8 @@ public final class Recorder: Service, FrameObserver {
                     dissemination: configuration.policy.dissem),
                 retention: Retention(
                     maxBytes: recording.maxBytes, maxAge: Int64((recording.maxDays * 86_400_000).rounded()),
-                    minFree: recording.minFreeBytes)),
+                    minFree: recording.minFreeBytes),
+                occasions: recording.occasions.map { RecordingWriter.Occasions($0) }),
             system: RecordingSystem(clock),
             keys: { () async throws(KeyAccessError) in
                 let key = try await cache.key()
@@ -76,6 +79,7 @@ public final class Recorder: Service, FrameObserver {
         self.system = system
         self.keys = keys
         self.logger = logger
+        shared.withLock { $0.gate = settings.occasions.map { EventGate($0.gate) } }
     }
 
     // MARK: - From the source's threads
@@ -86,6 +90,31 @@ public final class Recorder: Service, FrameObserver {
 
     public func ended() {
         queue.end()
+    }
+
+    // MARK: - What it is recorded for
+
+    /// The camera reports something; nothing where it is recorded all the time. From any thread.
+    public func sensed(_ event: SensorEvent) {
+        decide { $0.sensed(event, at: $1) }
+    }
+
+    /// Somebody wants what happens now; nothing where it is recorded all the time. From any thread.
+    ///
+    /// - Parameter duration: from now on, at most an hour; nil: as after an event.
+    public func mark(for duration: Duration? = nil) {
+        decide { $0.mark(for: duration.map { UInt64(min(max(0, $0 / .nanoseconds(1)), 1e15)) }, at: $1) }
+    }
+
+    private func decide(_ body: (_ gate: inout EventGate, _ now: UInt64) -> Void) {
+        let now = system.monotonic()
+        let hasGate = shared.withLock { shared in
+            guard var gate = shared.gate else { return false }
+            body(&gate, now)
+            shared.gate = gate
+            return true
+        }
+        if hasGate { queue.wake() }
     }
 
     // MARK: - The service
@@ -166,6 +195,7 @@ public final class Recorder: Service, FrameObserver {
         let writer = RecordingWriter(settings, system: system)
         shared.withLock { $0.busySince = system.monotonic() }
         writer.start()
+        var selection = settings.occasions.map { FrameSelection($0.preRoll) }
         var reported: ErrorCode?
         while true {
             shared.withLock { $0.busySince = nil }
@@ -177,12 +207,19 @@ public final class Recorder: Service, FrameObserver {
             var (events, hasEnded) = queue.take()
             // Each is let go of when it is written.
             events.reverse()
+            let gate = currentGate()
+            let now = system.monotonic()
             while let event = events.popLast() {
-                writer.take(event)
-                shared.withLock { $0.busySince = system.monotonic() }
+                if let gate, let step = selection?.take(event, at: now, isOpen: gate.isOpen) {
+                    perform(step, of: event, with: writer)
+                } else {
+                    write([event], with: writer)
+                }
             }
+            if let gate, let step = selection?.tick(at: now, isOpen: gate.isOpen) { perform(step, with: writer) }
             if hasEnded { writer.end() } else { writer.tick() }
-            let statistics = writer.statistics
+            var statistics = writer.statistics
+            statistics.lastEvent = gate?.last.map { .init(cause: $0.cause, time: writer.wall(at: $0.instant)) }
             if statistics.code != reported {
                 reported = statistics.code
                 if let code = reported {
@@ -194,5 +231,45 @@ public final class Recorder: Service, FrameObserver {
             shared.withLock { $0.statistics = statistics }
             if hasEnded { return shared.withLock { $0.busySince = nil } }
         }
+    }
+
+    /// With what the schedule says now.
+    private func currentGate() -> EventGate? {
+        let schedule = settings.occasions?.schedule ?? []
+        guard !schedule.isEmpty else { return shared.withLock { $0.gate } }
+        // Without the time it is recorded rather than not.
+        let isInside = system.weekTime().map { time in
+            schedule.contains { $0.contains(day: time.day, minute: time.minute) }
+        }
+        let now = system.monotonic()
+        return shared.withLock { shared in
+            shared.gate?.schedule(isInside ?? true, at: now)
+            return shared.gate
+        }
+    }
+
+    /// - Parameter event: that the step is about; nil: none.
+    private func perform(_ step: FrameSelection.Step, of event: MediaEvent? = nil, with writer: RecordingWriter) {
+        switch step {
+        case .hold: if let event { writer.hold(event) }
+        case .write(let events): write(events, with: writer)
+        case .pause(let next): writer.pause(before: next)
+        }
+        shared.withLock { $0.busySince = system.monotonic() }
+    }
+
+    private func write(_ events: [MediaEvent], with writer: RecordingWriter) {
+        for event in events {
+            writer.take(event)
+            shared.withLock { $0.busySince = system.monotonic() }
+        }
+    }
+}
+
+extension RecordingWriter.Occasions {
+    init(_ occasions: CameraConfiguration.Recording.Occasions) {
+        self.init(
+            gate: .init(takesSensors: occasions.sensors, after: UInt64(occasions.after * 1e9)),
+            preRoll: .init(duration: UInt64(occasions.before * 1e9)), schedule: occasions.schedule)
     }
 }

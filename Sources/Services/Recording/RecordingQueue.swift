@@ -52,6 +52,11 @@ final class RecordingQueue: Sendable {
         wakeup.stop()
     }
 
+    /// There is something to decide. From any thread.
+    func wake() {
+        wakeup.signal()
+    }
+
     /// On the writer's thread: waits for work, at most this many nanoseconds.
     func wait(_ nanoseconds: UInt64) {
         wakeup.wait(nanoseconds)

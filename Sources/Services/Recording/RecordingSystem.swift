@@ -1,5 +1,6 @@
 internal import BoxReadings
 internal import CameraPipeline
+internal import Glibc
 internal import Platform
 
 /// The clocks that a recording reads, and what it asks of the file system.
@@ -10,16 +11,21 @@ struct RecordingSystem: Sendable {
     var wall: @Sendable () -> Int64
     /// The wall clock is right for certain.
     var isClockRight: @Sendable () -> Bool
+    /// What clocks on the wall show now: the day, 0: Monday, and the minute of it; nil: nobody knows.
+    var weekTime: @Sendable () -> (day: Int, minute: Int)?
     /// Bytes that are free where the directory is; nil when nobody knows.
     var free: @Sendable (_ directory: String) -> Int64?
 
     init(
         monotonic: @escaping @Sendable () -> UInt64, wall: @escaping @Sendable () -> Int64,
-        isClockRight: @escaping @Sendable () -> Bool, free: @escaping @Sendable (_ directory: String) -> Int64?
+        isClockRight: @escaping @Sendable () -> Bool,
+        weekTime: @escaping @Sendable () -> (day: Int, minute: Int)? = { nil },
+        free: @escaping @Sendable (_ directory: String) -> Int64?
     ) {
         self.monotonic = monotonic
         self.wall = wall
         self.isClockRight = isClockRight
+        self.weekTime = weekTime
         self.free = free
     }
 
@@ -31,6 +37,21 @@ struct RecordingSystem: Sendable {
             isClockRight: {
                 clock.isSystemTimeCertain(hasMark: SmallFile.exists("/run/systemd/timesync/synchronized"))
             },
+            weekTime: { Self.weekTime(at: Clocks.wallMilliseconds / 1000) },
             free: { (try? DiskReading.read($0)).map { Int64(clamping: $0.freeBytes) } })
+    }
+
+    /// 2025-01-01: a clock that shows less was never set.
+    private static let earliest: Int64 = 1_735_689_600
+
+    /// - Parameter instant: seconds since 1970.
+    static func weekTime(at instant: Int64) -> (day: Int, minute: Int)? {
+        guard instant >= earliest else { return nil }
+        // The zone may be set while this runs.
+        tzset()
+        var time = time_t(instant)
+        var local = tm()
+        guard localtime_r(&time, &local) != nil else { return nil }
+        return (day: (Int(local.tm_wday) + 6) % 7, minute: 60 * Int(local.tm_hour) + Int(local.tm_min))
     }
 }

@@ -15,7 +15,8 @@ extension RecordingWriter {
         statistics.bytes = Retention.sum(index, open?.size ?? 0)
         statistics.pinnedBytes = Retention.sum(index.filter(\.name.isPinned), 0)
         statistics.oldest = index.first?.name.begin
-        statistics.seconds = beganAt.map { Double(elapsed(since: $0, at: now)) / 1e9 } ?? 0
+        let since = [heldAt, beganAt].compactMap(\.self).min() ?? now
+        statistics.seconds = Double(elapsed(since: since, at: now)) / 1e9
         (statistics.state, statistics.reason, statistics.code) = standing(at: now)
     }
 
@@ -24,7 +25,9 @@ extension RecordingWriter {
         if open == nil, recipient == nil { return (.waitingForKey, recipientFailure?.reason, recipientFailure?.code) }
         guard open != nil else {
             let silence = elapsed(since: lastFrame, at: now)
-            guard silence >= Self.patience else { return (.waitingForFrames, nil, nil) }
+            guard silence >= Self.patience else {
+                return (isHolding ? .waitingForEvent : .waitingForFrames, nil, nil)
+            }
             return (.waitingForFrames, "no frame to begin with for \(silence / 1_000_000_000) s", .noFrames)
         }
         if let roomMadeAt, elapsed(since: roomMadeAt, at: now) < Self.toldFor {

@@ -13,6 +13,8 @@ final class RecordingWriter {
         var directory: RecordingDirectory
         var policy: PlaintextPolicy
         var retention: Retention
+        /// Nil: all that comes is recorded.
+        var occasions: Occasions?
         /// After which a recording ends at the next key frame.
         var length = MediaTime(milliseconds: 60_000)
         /// Nanoseconds after which what was written is flushed.
@@ -24,6 +26,13 @@ final class RecordingWriter {
 
         /// Bytes after which a recording ends at the next key frame: several fit into what there may be.
         var largeBytes: Int64 { max(retention.maxBytes / 8, 1 << 20) }
+    }
+
+    /// When a camera is recorded that is not recorded all the time.
+    struct Occasions: Sendable {
+        var gate = EventGate.Settings()
+        var preRoll = PreRoll.Limits(duration: 10_000_000_000)
+        var schedule: [WeekSpan] = []
     }
 
     /// Whom the next recording is wrapped for; nil: nothing may be written.
@@ -46,6 +55,10 @@ final class RecordingWriter {
     var growing: UInt64?
     /// Monotonic, nanoseconds: when the first recording began.
     var beganAt: UInt64?
+    /// Frames come, and are not to be recorded.
+    var isHolding = false
+    /// Monotonic, nanoseconds: when the first frame came that was not to be recorded.
+    var heldAt: UInt64?
 
     // Of the directory.
     var index: [RecordingDirectory.Recording] = []
@@ -85,11 +98,29 @@ final class RecordingWriter {
     }
 
     func take(_ event: MediaEvent) {
+        isHolding = false
         switch event {
         case .videoFormat(let format): cuts.take(format)
         case .audioFormat(let format): cuts.take(format)
         case .accessUnit(let unit): take(unit)
         }
+    }
+
+    /// This one is not to be recorded.
+    func hold(_ event: MediaEvent) {
+        isHolding = true
+        guard case .accessUnit(let unit) = event, unit.track.isVideo else { return }
+        lastFrame = system.monotonic()
+        heldAt = heldAt ?? lastFrame
+    }
+
+    /// What is open ends: nothing is to be recorded now.
+    ///
+    /// - Parameter next: when the frame after it is decoded; nil: none is known.
+    func pause(before next: MediaTime?) {
+        finish(before: next)
+        cuts.end()
+        isHolding = true
     }
 
     /// Nanoseconds until `tick` has something to flush; nil: there is nothing.

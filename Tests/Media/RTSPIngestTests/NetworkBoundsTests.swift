@@ -1,10 +1,11 @@
 import CameraModel
 import Foundation
-import ONVIF
 import ONVIFClient
+import Synchronization
 import Testing
 import VideoCodec
 
+@testable import ONVIF
 @testable import RTSPIngest
 
 /// What a camera says of itself, however much that is, fits into the status.
@@ -123,6 +124,29 @@ import VideoCodec
         #expect(text.contains("192.168.1.7"))
         device.profiles[0].url = "rtsp://h/" + String(repeating: "x", count: 600)
         #expect(CameraDevice.shown(device).profiles[0].url == nil)
+    }
+
+    @Test func `who records hears of what a camera senses, and of what moves already when its reports begin`() {
+        let state = SharedState(.init(url: "onvif://192.168.1.7"))
+        let heard = Watched<[SensorEvent]>([])
+        func report(_ kind: String, _ isActive: Bool?, _ operation: EventNotification.Operation?) {
+            state.heard(
+                EventNotification(
+                    topic: "tns1:X/\(kind)", kind: kind, isActive: isActive, operation: operation,
+                    source: ["Rule": String(repeating: "r", count: 1000)]))
+        }
+        report("motion", true, .changed)
+        state.sensors.withLock { $0 = { event in heard.change { $0.append(event) } } }
+        report("motion", true, .initialized)
+        report("motion", false, .initialized)
+        report("digitalInput", true, .initialized)
+        report("Visitor", true, .changed)
+        report("motion", false, .changed)
+        report("digitalInput", nil, nil)
+        #expect(heard.value.map(\.kind) == [.motion, .motion, .digitalInput])
+        #expect(heard.value.map(\.isActive) == [true, false, nil])
+        #expect(heard.value.allSatisfy { $0.source?.count == 256 })
+        #expect(state.shown.network?.events.map(\.kind) == ["motion", "Visitor", "motion", "digitalInput"])
     }
 
     @Test func `a frame is measured by its header, and nothing decodes it`() throws {

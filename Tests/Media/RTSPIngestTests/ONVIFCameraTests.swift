@@ -85,11 +85,15 @@ struct ONVIFCameraTests {
         let device = try await TestCamera.device(rtsp: stream.url("auth=md5"))
         defer { device.end() }
         let running = RunningSource(try network(device))
+        let sensed = Watched<[SensorEvent]>([])
+        running.source.observeSensors { event in sensed.change { $0.append(event) } }
         try await running.wait("frames") { $0.keyFrames >= 1 }
         let capture = try await running.waitForStatistics("motion") { $0.network?.events.isEmpty == false }
         let event = try #require(capture.network?.events.first)
         #expect(event.number == 1)
         #expect(event.kind == "motion")
+        // Who records hears the same at once.
+        try await sensed.wait("motion") { $0.contains { $0.kind == .motion && $0.isActive == event.isActive } }
         try await running.source.move(.continuous(pan: 0.5, tilt: 0, zoom: 0, seconds: 0.2))
         try await running.source.move(.stop)
         try await running.source.move(.store(preset: "door"))

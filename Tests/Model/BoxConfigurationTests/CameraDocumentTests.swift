@@ -51,6 +51,37 @@ struct CameraDocumentTests {
         #expect(incomplete?.code == .incompleteCamera)
     }
 
+    @Test func `a camera is recorded all the time, around events, or in spans of the week`() throws {
+        func occasions(_ settings: String) throws -> CameraConfiguration.Recording.Occasions?? {
+            let box = Samples.settings(Samples.small + "\n[camera.side]\nsource = 'test:'\n\(settings)")
+            let document = try box.cameraConfiguration("side", stateDirectory: "/s")
+            let json = try JSONEncoder().encode(document)
+            #expect(try CameraConfiguration.decode(json) == document)
+            return document.recording.map(\.occasions)
+        }
+        let night = [try WeekSpan("18:00-07:00")]
+        #expect(try occasions("") == .none)
+        #expect(try occasions("record_schedule = ['18:00-07:00']") == .none)
+        #expect(try occasions("record = 'continuous'") == .some(nil))
+        #expect(
+            try occasions("record = 'continuous'\nrecord_schedule = ['18:00-07:00']")
+                == .init(sensors: false, before: 10, after: 30, schedule: night))
+        #expect(try occasions("record = 'events'") == .init(sensors: true, before: 10, after: 30, schedule: []))
+        #expect(
+            try occasions("record = 'events'\nrecord_before = 0\nrecord_after = 600\nrecord_schedule = ['18:00-07:00']")
+                == .init(sensors: true, before: 0, after: 600, schedule: night))
+    }
+
+    @Test(arguments: [(-1.0, 30.0), (61, 30), (10, 0.5), (10, 601), (.nan, 30), (10, .infinity)])
+    func `times around events that cannot be are refused by the camera`(before: Double, after: Double) throws {
+        var settings = Samples.settings(Samples.small)
+        settings.cameras["front"]?.record = .events
+        settings.cameras["front"]?.recordBefore = before
+        settings.cameras["front"]?.recordAfter = after
+        let error = #expect(throws: CodedError.self) { try settings.cameraConfiguration("front", stateDirectory: "/s") }
+        #expect(error?.code == .invalidValue && error?.what.contains("`camera.front.record_") == true)
+    }
+
     @Test func `settings that were made in the program are checked, too`() throws {
         var settings = Samples.settings(Samples.small)
         settings.cameras["front"]?.video.frameRate = 0
@@ -129,6 +160,16 @@ struct CameraDocumentTests {
             ("masks[3]", "masks"), ("overlay.name", "overlay"), ("controls", "controls"), ("microphone", "microphone"),
             ("path", "source"), ("encoderMemoryFile", "source"),
         ]
+        let ofRecording = [
+            ("directory", "source"), ("maxBytes", "record_gigabytes"), ("maxDays", "record_days"),
+            ("minFreeBytes", "record_free_gigabytes"), ("before", "record_before"), ("after", "record_after"),
+            ("schedule", "record_schedule"),
+        ]
+        for (field, key) in ofRecording {
+            let problem = ConfigurationProblem(field: "recording.\(field)", reason: "is x", hint: "y")
+            let origin = CameraDocumentField.origin(of: problem)
+            #expect(origin.object == "camera" && origin.key == key, "\(field)")
+        }
         let ofNetwork = [
             ("url", "source"), ("memoryFile", "source"), ("user", "user"), ("passwordFile", "secret"), ("pin", "pin"),
             ("profile", "profile"), ("identity.endpoint", "identity_endpoint"), ("identity.serial", "identity_serial"),

@@ -127,6 +127,18 @@ struct DeviceKeyTests {
         ("overlay = ['time', 'name', 'time']", "overlay", "has more than 2 entries"),
         ("controls = ['brightness']", "controls", "has an entry that is not name=value, entry 1"),
         ("controls = ['gain=1', 'gain=2']", "controls", "says one thing twice, entry 2"),
+        ("record = 'event'", "record", "is not one of its values, did you mean \"events\"?"),
+        ("record_before = 61", "record_before", "is out of range"),
+        ("record_after = 0.5", "record_after", "is out of range"),
+        (
+            "record_schedule = ['sat', 'mon-fry']", "record_schedule",
+            "has an entry that is not a span of the week, entry 2: a day is expected: mon, tue, wed, thu, fri, sat or sun, at character 5"
+        ),
+        ("record_schedule = ['sat', 'sat 00:00-24:00']", "record_schedule", "says one thing twice, entry 2"),
+        (
+            "record_schedule = [\((10...26).map { "'\($0 - 5 < 10 ? "0" : "")\($0 - 5):00-23:\($0)'" }.joined(separator: ", "))]",
+            "record_schedule", "has more than 16 entries"
+        ),
         ("microphone = 'file:x,raw'", "microphone", "is not the name of an audio device"),
     ])
     func `a value that is not allowed is reported with its key`(line: String, key: String, reason: String) {

@@ -88,6 +88,7 @@ struct RandomSettings {
             .strings((0..<pick(0...3)).map { ControlSetting(name: "c_\($0)", value: pick(.min...(.max))).text })
         case .networks: .strings((0..<pick(0...3)).map { "10.\($0).0.0/\(pick(16...32))" })
         case .hosts: .strings((0..<pick(0...3)).map { "relay-\($0).example.net" + (pick(0...1) == 0 ? "" : ":1936") })
+        case .weekSpans: .strings((0..<pick(0...3)).map { "mon-fri 1\($0):00-0\($0):30" })
         case .host: .string("media-\(pick(0...9)).example.net")
         case .certificatePin: .string("sha256//" + String(repeating: "Az09+/", count: 7) + "A=")
         case .macAddress: .string("00:11:22:aa:bb:0\(pick(0...9))")

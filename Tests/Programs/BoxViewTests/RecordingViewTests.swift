@@ -22,7 +22,7 @@ struct RecordingViewTests {
         bad.bytes = 5_000_000
         let lines = RecordingView.lines(
             [("front", true, good), ("yard", true, bad), ("old", false, nil), ("new", true, nil)],
-            style: Style(hasColor: false, width: Style.endless))
+            now: 1_800_000_300_000, style: Style(hasColor: false, width: Style.endless))
         #expect(
             lines == [
                 "CAMERA  RECORDING  FILES    SIZE  PINNED  SINCE                   A DAY  LOST",
@@ -43,7 +43,23 @@ struct RecordingViewTests {
         recording.oldest = .min
         recording.bytes = .max
         let lines = RecordingView.lines(
-            [("front", true, recording)], style: Style(hasColor: false, width: Style.endless))
+            [("front", true, recording)], now: 0, style: Style(hasColor: false, width: Style.endless))
         #expect(lines.count == 3)
+    }
+
+    @Test func `a camera that waits for an event says which was the last one`() {
+        var recording = RecordingStatistics()
+        recording.state = .waitingForEvent
+        let style = Style(hasColor: false, width: Style.endless)
+        #expect(
+            RecordingView.lines([("front", true, recording)], now: 0, style: style)[1].hasPrefix(
+                "front   waits for an event"))
+        recording.lastEvent = .init(cause: .motion, time: 1_800_000_000_000)
+        let lines = RecordingView.lines([("front", true, recording)], now: 1_800_000_180_000, style: style)
+        #expect(lines.last == "front: last event 3m 00s ago: motion")
+        recording.lastEvent?.time = .min
+        #expect(
+            RecordingView.lines([("front", true, recording)], now: .max, style: style).last
+                == "front: last event -: motion")
     }
 }

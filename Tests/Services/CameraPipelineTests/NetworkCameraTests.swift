@@ -69,6 +69,7 @@ private final class WaitingNetworkSource: LiveSource, NetworkSourceControl {
         StreamTestReport(url: "rtsp://cam/1")
     }
 
+    func observeSensors(_ observer: @escaping @Sendable (SensorEvent) -> Void) {}
     func move(_ command: PTZCommand) async throws(CodedError) {}
     func presets() async throws(CodedError) -> [PTZPreset] { [] }
     func encoders() async throws(CodedError) -> [CameraEncoder] { [] }

@@ -172,4 +172,27 @@ struct CameraRouteTests {
         }
         #expect(!none.contains("watchbox_capture"))
     }
+
+    @Test func `a mark reaches the recorder, and one that cannot be does not`() async throws {
+        let marks = Mutex<[Double?]>([])
+        var camera = camera()
+        camera.mark = { seconds in marks.withLock { $0.append(seconds) } }
+        let path = "/api/v1/recording/mark"
+        #expect(await answer(camera, .post, path, "{}").status == 204)
+        #expect(await answer(camera, .post, path, #"{"seconds":3600}"#).status == 204)
+        #expect(await answer(camera, .post, path, "{}", isAdministrator: false).status == 403)
+        for seconds in ["0.5", "3601", "-1"] {
+            let refused = problem(await answer(camera, .post, path, "{\"seconds\":\(seconds)}"))
+            #expect(refused?.code == .invalidValue && refused?.hint.isEmpty == false)
+        }
+        for body in ["", #"{"seconds":"1"}"#, #"{"seconds":1e999}"#, "[]"] {
+            #expect(await answer(camera, .post, path, body).status == 400)
+        }
+        #expect(marks.withLock { $0 } == [nil, 3600])
+    }
+
+    @Test func `a camera that is not recorded cannot be marked, and says what to do`() async {
+        let refused = problem(await answer(camera(), .post, "/api/v1/recording/mark", "{}"))
+        #expect(refused?.code == .badRequest && refused?.hint.contains("watchboxctl recording on") == true)
+    }
 }

@@ -42,6 +42,8 @@ struct NetworkRouteTests {
             return report
         }
 
+        func observeSensors(_ observer: @escaping @Sendable (SensorEvent) -> Void) {}
+
         func move(_ command: PTZCommand) async throws(CodedError) { calls.add("\(command)") }
 
         func presets() async throws(CodedError) -> [PTZPreset] { [PTZPreset(token: "1", name: "Door")] }

@@ -628,6 +628,23 @@ struct NetworkCameraTests {
         #expect(await box.control.send(.post, "cameras/yard/test").problem?.code == .unreachable)
     }
 
+    @Test func `a mark goes to the camera's process, and is an event of the box`() async throws {
+        let box = try await box()
+        box.process.answers.withLock { $0["POST /api/v1/recording/mark"] = .done }
+        let mark = JSONDocument.text(RecordingMarkRequest(seconds: 60))
+        #expect(await box.control.send(.post, "cameras/yard/recording/mark", mark).status == 204)
+        #expect(box.process.requests.withLock { $0.last?.body } == mark)
+        #expect(try box.texts().last == "its recording was marked")
+        let refusal = Problem(CodedError(.badRequest, "this camera is not recorded", object: "yard"))
+        box.process.answers.withLock {
+            $0["POST /api/v1/recording/mark"] = .init(status: refusal.status, body: JSONDocument.bytes(refusal))
+        }
+        let refused = await box.control.send(.post, "cameras/yard/recording/mark", "{}")
+        #expect(refused.problem?.code == .badRequest && refused.problem?.detail.contains("not recorded") == true)
+        #expect(await box.control.send(.post, "cameras/none/recording/mark", "{}").problem?.code == .notFound)
+        #expect(await box.control.send(.post, "cameras/yard/recording/mark", "[]").problem?.code == .badRequest)
+    }
+
     @Test func `a camera's process is asked for its controls`() async throws {
         let box = try await box()
         let controls = CameraControlsDocument(

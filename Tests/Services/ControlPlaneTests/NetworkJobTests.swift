@@ -147,7 +147,7 @@ struct NetworkJobTests {
             (APIRequest.Method.post, "discovery"), (.get, "discovery"), (.delete, "discovery"), (.post, "camera-tests"),
             (.get, "camera-tests/x"), (.post, "cameras/a/test"), (.post, "cameras/a/ptz"), (.get, "cameras/a/presets"),
             (.get, "cameras/a/encoders"), (.patch, "cameras/a/encoders"), (.get, "cameras/a/thumbnail"),
-            (.get, "cameras/a/controls"),
+            (.get, "cameras/a/controls"), (.post, "cameras/a/recording/mark"),
         ] {
             let answer = await control.send(method, path, "{}", isAdministrator: false)
             #expect(answer.problem?.code == .notPermitted, "\(method) \(path)")

@@ -28,6 +28,9 @@ struct RecordingCheckTests {
         #expect(finding.evidence == "3 recordings, 2 MB of them")
         #expect(Self.finding(.waitingForFrames)?.state == .ok)
         #expect(Self.finding(.waitingForKey)?.state == .ok, "it has only just begun")
+        let waiting = try #require(Self.finding(.waitingForEvent))
+        #expect(waiting.state == .ok && waiting.code == nil)
+        #expect(waiting.evidence == "it waits for an event; 3 recordings")
     }
 
     @Test func `what keeps a camera from being recorded is said, with what to do`() throws {

@@ -30,6 +30,8 @@ final class RecordingStage: Sendable {
         var wall: Int64 = 1_800_000_000_000
         var isRight = true
         var free: Int64? = 1 << 40
+        /// What clocks on the wall show.
+        var week: (day: Int, minute: Int)?
     }
 
     let directory: String
@@ -56,15 +58,17 @@ final class RecordingStage: Sendable {
                 }
             },
             wall: { self.clock.withLock { $0.wall + Int64($0.monotonic / 1_000_000) - 1_000_000 } },
-            isClockRight: { self.clock.withLock { $0.isRight } }, free: { _ in self.clock.withLock { $0.free } })
+            isClockRight: { self.clock.withLock { $0.isRight } }, weekTime: { self.clock.withLock { $0.week } },
+            free: { _ in self.clock.withLock { $0.free } })
     }
 
     func settings(
-        maxBytes: Int64 = 1 << 30, maxAge: Int64 = 86_400_000, minFree: Int64 = 0, length: Int64 = 3000
+        maxBytes: Int64 = 1 << 30, maxAge: Int64 = 86_400_000, minFree: Int64 = 0, length: Int64 = 3000,
+        occasions: RecordingWriter.Occasions? = nil
     ) -> RecordingWriter.Settings {
         RecordingWriter.Settings(
             directory: RecordingDirectory(directory), policy: PlaintextPolicy(stream: "door"),
-            retention: Retention(maxBytes: maxBytes, maxAge: maxAge, minFree: minFree),
+            retention: Retention(maxBytes: maxBytes, maxAge: maxAge, minFree: minFree), occasions: occasions,
             length: MediaTime(milliseconds: length))
     }
 

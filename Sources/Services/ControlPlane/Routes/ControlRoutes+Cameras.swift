@@ -105,6 +105,21 @@ extension ControlRoutes {
                     return .document(document)
                 }
             },
+            APIRoute(
+                .post, "\(path)/recording/mark",
+                "Records what happens now, of a camera that is recorded around events",
+                request: "RecordingMarkRequest"
+            ) { request in
+                let mark = try request.decode(RecordingMarkRequest.self)
+                let id = request.parameter("id")
+                return try await forwarded {
+                    _ = try await coded { try await core.requireCamera(id) }
+                    let user = try await coded { try await core.user(of: id) }
+                    try await core.processes.mark(mark, id, user: user)
+                    core.hub.publish(.camera, object: id, "its recording was marked")
+                    return .noContent
+                }
+            },
             APIRoute(.delete, "\(path)/password", "Forgets the password of a camera's login") { request in
                 try await coded { try await core.removePassword(of: request.parameter("id")) }
                 return .noContent

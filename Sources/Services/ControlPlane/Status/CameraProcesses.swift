@@ -84,6 +84,11 @@ final class CameraProcesses: Sendable {
         try await client(id, user, reads: deadlines.device).get(CameraControlsDocument.self, APIPath.controls())
     }
 
+    /// - Parameter user: of the camera's unit.
+    func mark(_ request: RecordingMarkRequest, _ id: String, user: UInt32) async throws(ControlClientError) {
+        try await client(id, user, changes: deadlines.change).send(.post, APIPath.recording("mark"), body: request)
+    }
+
     // MARK: Network cameras
 
     /// Everything from the first packet to the first key frame, with the password that the process has.

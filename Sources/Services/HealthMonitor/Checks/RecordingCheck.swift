@@ -23,6 +23,8 @@ enum RecordingCheck {
             return finding(.warn, "it is recorded\(reason)", recording.code)
         case .waitingForKey, .waitingForFrames, .stopped:
             return finding(.ok, "it is recorded as soon as there is a frame")
+        case .waitingForEvent:
+            return finding(.ok, "it waits for an event; \(recording.files) recordings")
         case .recording:
             return finding(
                 .ok, "\(recording.files) recordings, \(max(0, recording.bytes) / 1_000_000) MB of them")

@@ -1,4 +1,5 @@
 """A camera that is recorded: what is on the disk is sealed, goes on without the relay, survives a kill, and comes out with a key."""
+import calendar
 import pathlib
 import re
 import subprocess
@@ -27,9 +28,12 @@ def run(box, checks, _seed):
     without_relay(box, checks)
     opened(box, checks)
     full(box, checks)
+    around_events(box, checks)
     checks.until("status: it is recorded", lambda: box.get("recording", "status", "front")["recordings"][0]["recording"]["state"]
                  == "recording" or Not(box.ctl("recording", "status", "front").out))
     before = checks.until("there are recordings again", lambda: finished(box), needed=True)
+    # Each change starts its process again, and systemd counts.
+    box.run("systemctl", "reset-failed", unit("front"))
     examples(box, checks, "docs/guide/recording.md")
     checks.same("what was deleted is gone", [name for name in finished(box) if name in before], [])
     whole(box, checks)
@@ -120,6 +124,36 @@ def opened(box, checks):
     checks.expect("ffmpeg decodes what came out, without a complaint",
                   shown.returncode == 0 and not shown.stderr and len(pictures) > 100,
                   f"{len(pictures)} frames, {shown.stderr[-1000:]}")
+
+
+def around_events(box, checks):
+    """Nothing is written until somebody marks it; then what was before the mark is there as well, and it ends by itself."""
+    done = box.ctl("recording", "on", "front", "--events", "--before", "5", "--after", "2")
+    checks.expect("recording on --events", done.ok, done, needed=True)
+    checks.until("it waits for an event", lambda: (recording(box) or {}).get("state") == "waitingForEvent" or Not(recording(box)))
+    before = files(box)
+    time.sleep(8)
+    checks.same("without an event nothing is written", files(box), before)
+    checks.same("and nothing counts as lost", recording(box)["droppedFrames"], 0)
+    checks.until("health takes it as well", lambda: box.check("recording", "front").get("state") == "ok"
+                 or Not(box.check("recording", "front")))
+    marked = time.time()
+    done = box.ctl("recording", "mark", "front")
+    checks.expect("recording mark", done.ok, done, needed=True)
+    new = checks.until("it ends by itself, and waits again", lambda: [name for name in finished(box) if name not in before]
+                       if recording(box)["state"] == "waitingForEvent" and finished(box) != before else Not(recording(box)),
+                       needed=True)
+    checks.same("one file", len(new), 1)
+    begin = calendar.timegm(time.strptime(new[0][9:24], "%Y%m%dT%H%M%S"))
+    # A group of pictures is a second here.
+    checks.expect("which begins five seconds before the mark", 3 <= marked - begin <= 8, f"{new[0]}, marked at {marked}")
+    checks.expect("and has time before it and after it", 6 <= int(NAME.fullmatch(new[0])[1]) / 1000 <= 12, new[0])
+    status = box.ctl("recording", "status", "front")
+    checks.expect("status says for what", "waits for an event" in status.out and "a mark" in status.out, status)
+    for wrong in (["--for", "0"], ["--for", "3601"]):
+        checks.expect(f"recording mark {wrong[1]} is refused", not box.ctl("recording", "mark", "front", *wrong).ok, wrong)
+    done = box.ctl("recording", "on", "front")
+    checks.expect("recording on: all the time again", done.ok, done, needed=True)
 
 
 def full(box, checks):

@@ -1,0 +1,15 @@
+/// What happens at a camera now is to be recorded.
+public struct RecordingMarkRequest: Codable, Equatable, Sendable {
+    /// Of `seconds`.
+    public static let range = 1.0...3600.0
+
+    /// From now on; nil: as long as after any other event (`record_after`).
+    public var seconds: Double?
+
+    public init(seconds: Double? = nil) {
+        self.seconds = seconds
+    }
+
+    /// A duration that can be meant.
+    public var isPossible: Bool { seconds.map(Self.range.contains) ?? true }
+}
