@@ -218,7 +218,8 @@ let package = Package(
 
         // 3: services
         module(
-            "Archive", ["Compression", "KeyAccess", "NanoTDF", "Platform", "TDF", "TDFCryptography", "Wire"]),
+            "Archive",
+            ["Compression", "Cryptography", "KeyAccess", "NanoTDF", "Platform", "TDF", "TDFCryptography", "Wire"]),
         module(
             "CameraPipeline",
             [
@@ -489,9 +490,9 @@ let package = Package(
             "BoxCommands",
             [
                 "APIServer", "Archive", "BoxCommands", "BoxConfiguration", "BoxView", "Console", "ControlAPI",
-                "ControlClient", "ControlPlane", "CredentialStore", "Cryptography", "Media", "MediaFile", "NanoTDF",
-                "Settings", "Systemd", "TDF", "TDFCryptography", "VideoCodec", "watchboxctl", arguments, lifecycle,
-                logging,
+                "ControlClient", "ControlPlane", "CredentialStore", "Cryptography", "KeyAccess", "Media", "MediaFile",
+                "NanoTDF", "Settings", "Systemd", "TDF", "TDFCryptography", "VideoCodec", "watchboxctl", arguments,
+                lifecycle, logging,
             ]),
         tests(
             "BoxView",

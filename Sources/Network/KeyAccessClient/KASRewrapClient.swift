@@ -35,7 +35,7 @@ public struct KASRewrapClient: Sendable {
     public func rewrap(header: [UInt8]) async throws(KeyAccessError) -> CollectionGrant {
         let object = KeyAccessObject(
             type: "remote", url: connection.configuration.base, protocol: "kas", header: Base64.encode(header))
-        let (key, answer) = try await rewrap(
+        let (key, answer) = try await collectionKey(
             object, policy: try Self.policy(of: header), algorithm: .p256, salt: connection.configuration.sessionSalt,
             headers: [HTTPHeader(CollectionFacts.requestHeader.name, CollectionFacts.requestHeader.value)],
             adaptiveTimeout: adaptiveTimeout)
@@ -54,14 +54,42 @@ public struct KASRewrapClient: Sendable {
         var object = object
         // No KAS needs it for the key, and it may be of any length.
         object.encryptedMetadata = nil
-        return try await rewrap(object, policy: policy, algorithm: .rsa2048, salt: .tdf).key
+        return try await collectionKey(object, policy: policy, algorithm: .rsa2048, salt: .tdf).key
     }
 
-    /// - Parameter salt: tried first.
-    private func rewrap(
+    /// The key of an archive of profile F, which has 16 bytes.
+    ///
+    /// - Parameter policy: nil: its manifest has none.
+    public func rewrapContentKey(
+        archive object: KeyAccessObject, policy: String?
+    ) async throws(KeyAccessError) -> ContentKey {
+        var object = object
+        object.encryptedMetadata = nil
+        var (key, _) = try await rewrap(
+            object, policy: policy, algorithm: .rsa2048, salt: .tdf, keySize: ContentKey.byteCount)
+        guard let contentKey = try? ContentKey(wiping: &key) else { throw .invalidKey(.wrappedKey) }
+        return contentKey
+    }
+
+    private func collectionKey(
         _ object: KeyAccessObject, policy: String?, algorithm: KeyAlgorithm, salt: SessionSalt,
         headers: [HTTPHeader] = [], adaptiveTimeout: SharedAdaptiveTimeout? = nil
     ) async throws(KeyAccessError) -> (key: CollectionKey, answer: RewrapResponse) {
+        var (key, answer) = try await rewrap(
+            object, policy: policy, algorithm: algorithm, salt: salt, keySize: CollectionKey.byteCount,
+            headers: headers, adaptiveTimeout: adaptiveTimeout)
+        guard let collectionKey = try? CollectionKey(wiping: &key) else { throw .invalidKey(.wrappedKey) }
+        return (collectionKey, answer)
+    }
+
+    /// - Parameters:
+    ///   - salt: tried first.
+    ///   - keySize: bytes.
+    /// - Returns: the key, for the caller to wipe.
+    private func rewrap(
+        _ object: KeyAccessObject, policy: String?, algorithm: KeyAlgorithm, salt: SessionSalt, keySize: Int,
+        headers: [HTTPHeader] = [], adaptiveTimeout: SharedAdaptiveTimeout? = nil
+    ) async throws(KeyAccessError) -> (key: [UInt8], answer: RewrapResponse) {
         let clientKey = try Self.crypto { () throws(CryptoError) in try ECPrivateKey.generate(.p256) }
         let request = RewrapPolicyRequest(
             algorithm: algorithm.rawValue, policy: RewrapPolicy(id: "policy", body: policy),
@@ -73,7 +101,7 @@ public struct KASRewrapClient: Sendable {
             body: try KASConnection.encode(RewrapRequest(signedRequestToken: token)), authorised: true,
             adaptiveTimeout: adaptiveTimeout)
         let answer = try KASConnection.decode(RewrapResponse.self, response.body)
-        return (try key(from: answer, clientKey: clientKey, salt: salt), answer)
+        return (try key(from: answer, clientKey: clientKey, salt: salt, size: keySize), answer)
     }
 
     // MARK: request
@@ -113,8 +141,8 @@ public struct KASRewrapClient: Sendable {
     // MARK: answer
 
     private func key(
-        from answer: RewrapResponse, clientKey: ECPrivateKey, salt: SessionSalt
-    ) throws(KeyAccessError) -> CollectionKey {
+        from answer: RewrapResponse, clientKey: ECPrivateKey, salt: SessionSalt, size: Int
+    ) throws(KeyAccessError) -> [UInt8] {
         // One was asked for; a KAS that forgets to repeat the identifier is understood.
         let results = answer.responses.flatMap(\.results)
         guard
@@ -125,7 +153,7 @@ public struct KASRewrapClient: Sendable {
             throw .denied(reason: KeyAccessError.printable(result.error ?? result.metadata?["error"] ?? ""))
         }
         guard let text = result.kasWrappedKey, let wrapped = try? Base64.decode(text),
-            wrapped.count == Self.wrappedByteCount
+            wrapped.count == Self.wrappingByteCount + size
         else { throw .garbage(.wrappedKeyForm) }
         guard case .ec(let sessionKey)? = try? PublicKeyPEM.load(answer.sessionPublicKey) else {
             throw .invalidKey(.sessionKey)
@@ -133,22 +161,20 @@ public struct KASRewrapClient: Sendable {
         return try unwrap(wrapped, sessionKey: sessionKey, clientKey: clientKey, salt: salt)
     }
 
-    /// Nonce 12 ‖ AES-256-GCM(key) 32 ‖ tag 16.
-    private static let wrappedByteCount = 12 + CollectionKey.byteCount + 16
+    /// Nonce 12 ‖ AES-256-GCM(key) ‖ tag 16.
+    private static let wrappingByteCount = 12 + 16
 
     private func unwrap(
         _ wrapped: [UInt8], sessionKey: ECPublicKey, clientKey: ECPrivateKey, salt first: SessionSalt
-    ) throws(KeyAccessError) -> CollectionKey {
+    ) throws(KeyAccessError) -> [UInt8] {
         for salt in [first] + SessionSalt.allCases.filter({ $0 != first }) {
             var wrappingKey = try Self.crypto { () throws(CryptoError) in
                 try clientKey.deriveKey(with: sessionKey, salt: salt.bytes)
             }
             defer { Wiping.wipe(&wrappingKey) }
             do throws(CryptoError) {
-                var key = try AESGCM.open(
+                return try AESGCM.open(
                     key: wrappingKey, nonce: Array(wrapped.prefix(12)), ciphertextAndTag: Array(wrapped.dropFirst(12)))
-                guard let collectionKey = try? CollectionKey(wiping: &key) else { throw .authenticationFailed }
-                return collectionKey
             } catch {
                 guard error == .authenticationFailed else { throw .crypto("\(error)") }
             }

@@ -68,7 +68,19 @@ final class ArchiveWork {
 extension ArchiveReader {
     /// - Parameter what: what does not happen when it cannot be read.
     static func reading(_ file: String, or what: String) throws(CommandFailure) -> ArchiveReader {
-        do throws(ArchiveError) { return try ArchiveReader(file) } catch { throw CommandFailure(error, what: what) }
+        do throws(ArchiveError) { return try ArchiveReader(file) } catch {
+            guard BinderReader.isMeant(by: file) else { throw CommandFailure(error, what: what) }
+            throw CommandFailure(
+                what: what, why: "\(file) is a binder of several archives",
+                hint: "take a film out of it: watchboxctl archive export; or unzip it", status: .usage)
+        }
+    }
+}
+
+extension CBCArchiveReader {
+    /// - Parameter what: what does not happen when it cannot be read.
+    static func reading(_ file: String, or what: String) throws(CommandFailure) -> CBCArchiveReader {
+        do throws(ArchiveError) { return try CBCArchiveReader(file) } catch { throw CommandFailure(error, what: what) }
     }
 }
 
@@ -109,12 +121,23 @@ extension CommandFailure {
                 what: what, why: "\(error)",
                 hint: failure.isThere ? "name another --output, or replace it with --force" : "name another --output",
                 status: failure.isThere ? .usage : .failed)
-        case .format(.policyBinding), .format(.rootSignature):
+        case .format(.payloadNotAuthenticated):
+            self.init(
+                what: what, why: "\(error)",
+                hint: "if you trust where the file came from: watchboxctl archive open --unauthenticated")
+        case .format(.manifest("encryptionInformation.method.algorithm", .unsupported(_, _))):
+            self.init(
+                what: what, why: "\(error)",
+                hint: "archive open and archive verify take profiles S and F, the other commands take profile S")
+        case .format(.policyBinding), .format(.rootSignature), .format(.payloadMAC), .format(.payloadDecryption):
             self.init(
                 what: what, why: "\(error)",
                 hint:
                     "make sure that the key is this archive's; if so, the file was changed: look for another copy of it"
             )
+        case .format(.crypto(.rsaSize(_))):
+            self.init(
+                what: what, why: "\(error)", hint: "name a key of the KAS of 2048 bits: --kas-key", status: .usage)
         case .format(.crypto(.invalidPublicKey)):
             self.init(what: what, why: "\(error)", hint: "name the public key of the KAS: --kas-key", status: .usage)
         case .format(.policyTooLong(_, _)):

@@ -22,9 +22,14 @@ struct ArchiveDocument: Codable, Equatable {
     var output: String?
     /// Bytes of the file.
     var size: Int64
-    /// Bytes of what is sealed in it.
+    /// `s` or `f` (docs/ref/archive-format.md).
+    var profile: String
+    /// Bytes of what is sealed in it; of profile F up to 16 more, which its padding is.
     var clearSize: Int64
-    var segments: Int
+    /// Nil: the form has none.
+    var segments: Int?
+    /// False: of profile F, and nobody can tell whether it was changed; nil: of another profile.
+    var hasMAC: Bool?
     var mimeType: String?
     var assetId: String?
     /// ISO 8601.
@@ -42,22 +47,56 @@ struct ArchiveDocument: Codable, Equatable {
 
     init(_ archive: ArchiveReader, file: String, verified: Verified, output: String? = nil) {
         let manifest = archive.manifest
-        let policy = archive.policy
-        self.file = file
-        self.verified = verified
-        self.output = output
+        self.init(
+            .s, file: file, verified: verified, output: output, manifest.meta,
+            manifest.encryptionInformation.keyAccess.first, archive.policy)
         size = archive.size
         clearSize = archive.map.clearSize
         segments = archive.map.count
         mimeType = manifest.payload.mimeType
-        assetId = manifest.meta?.assetId
-        protectedAt = manifest.meta?.protectedAt
-        kas = manifest.encryptionInformation.keyAccess.first?.url
-        kid = manifest.encryptionInformation.keyAccess.first?.kid
+    }
+
+    init(_ archive: CBCArchiveReader, file: String, verified: Verified, output: String? = nil) {
+        let manifest = archive.manifest
+        self.init(
+            .f, file: file, verified: verified, output: output, manifest.meta,
+            manifest.encryptionInformation.keyAccess.first, archive.policy)
+        size = archive.size
+        clearSize = archive.payloadSize
+        hasMAC = archive.isAuthenticated
+        mimeType = manifest.payload?.mimeType
+    }
+
+    private init(
+        _ profile: ArchiveProfile, file: String, verified: Verified, output: String?, _ meta: TDFManifest.Meta?,
+        _ keyAccess: KeyAccessObject?, _ policy: AccessPolicy?
+    ) {
+        self.profile = profile.rawValue
+        self.file = file
+        self.verified = verified
+        self.output = output
+        size = 0
+        clearSize = 0
+        assetId = meta?.assetId
+        protectedAt = meta?.protectedAt
+        kas = keyAccess?.url
+        kid = keyAccess?.kid
         hasReadablePolicy = policy != nil
         stream = policy?.stream
         attributes = policy?.body.dataAttributes.map(\.name) ?? []
         dissem = policy?.body.dissem ?? []
+    }
+
+    /// Of an archive that was just written.
+    ///
+    /// - Parameter what: what does not happen when it cannot be read.
+    static func reading(
+        _ file: String, _ profile: ArchiveProfile, or what: String
+    ) throws(CommandFailure) -> ArchiveDocument {
+        switch profile {
+        case .s: ArchiveDocument(try ArchiveReader.reading(file, or: what), file: file, verified: .structure)
+        case .f: ArchiveDocument(try CBCArchiveReader.reading(file, or: what), file: file, verified: .structure)
+        }
     }
 
     /// - Parameter action: what was done with it, in the past.
@@ -70,7 +109,7 @@ struct ArchiveDocument: Codable, Equatable {
                 + (granted.isEmpty ? "" : " with \(granted.joined(separator: ", "))")
         return [
             "\(file): \(action).",
-            "    \(Quantity.bytes(Int(clearSize))) in \(Quantity.count(segments, "segment")), \(who)",
+            "    \(Quantity.bytes(Int(clearSize))) in \(segments.map { Quantity.count($0, "segment") } ?? "one piece"), \(who)",
             "    says of itself, which nobody can verify: sealed at \(protectedAt ?? "no time"), for \(kas ?? "no KAS")"
                 + (kid.map { " (key \($0))" } ?? ""),
         ].map { Style.oneLine(ShownText.line($0, bytes: Self.lineLimit, mark: "…")) }

@@ -43,12 +43,10 @@ struct ArchiveKeyOptions: ParsableArguments {
     ///
     /// - Parameter what: what does not happen without it.
     func source(what: String) throws(CommandFailure) -> ArchiveKeySource {
-        if let file = key { return .own(try Self.privateKey(file, what: what), file: file) }
-        let configuration = keyAccess.configuration
-        return .service(KASRewrapClient(configuration: configuration), base: configuration.base)
+        try ArchiveKeySource(key: key, keyAccess.configuration, what: what)
     }
 
-    private static func privateKey(_ file: String, what: String) throws(CommandFailure) -> RSAPrivateKey {
+    fileprivate static func privateKey(_ file: String, what: String) throws(CommandFailure) -> RSAPrivateKey {
         var bytes: [UInt8]
         do throws(SmallFile.Failure) { bytes = try SmallFile.whole(file, limit: 64 << 10) } catch {
             throw CommandFailure(
@@ -70,47 +68,79 @@ enum ArchiveKeySource {
     /// A KAS, and the URL that archives name it by.
     case service(KASRewrapClient, base: String)
 
+    /// - Parameters:
+    ///   - key: file of the private key; nil: the KAS is asked.
+    ///   - what: what does not happen without it.
+    init(key: String?, _ configuration: KASConfiguration, what: String) throws(CommandFailure) {
+        if let key {
+            self = .own(try ArchiveKeyOptions.privateKey(key, what: what), file: key)
+        } else {
+            self = .service(KASRewrapClient(configuration: configuration), base: configuration.base)
+        }
+    }
+
     /// The archive with its key.
     ///
     /// - Parameter what: what does not happen without it.
     func open(_ archive: ArchiveReader, what: String) async throws(CommandFailure) -> OpenedArchive {
-        let (key, index) = try await found(archive, what: what)
+        let encryption = archive.manifest.encryptionInformation
+        let (key, index) = try await found(encryption.keyAccess, what: what) { (own, object) in
+            try? own.archiveKey(from: object)
+        } rewrap: { (client, object) throws(KeyAccessError) in
+            try await client.rewrap(archive: object, policy: encryption.policy)
+        }
         do throws(ArchiveError) { return try archive.opened(key, fromKeyAccess: index) } catch {
             throw CommandFailure(error, what: what)
         }
     }
 
+    /// The same of one of profile F.
+    ///
+    /// - Parameter isUnauthenticatedAllowed: also one that anybody may have changed.
+    func open(
+        _ archive: CBCArchiveReader, isUnauthenticatedAllowed: Bool, what: String
+    ) async throws(CommandFailure) -> OpenedCBCArchive {
+        guard archive.isAuthenticated || isUnauthenticatedAllowed else {
+            throw CommandFailure(.format(.payloadNotAuthenticated), what: what)
+        }
+        let encryption = archive.manifest.encryptionInformation
+        let (key, index) = try await found(encryption.keyAccess, what: what) { (own, object) in
+            try? own.contentKey(from: object)
+        } rewrap: { (client, object) throws(KeyAccessError) in
+            try await client.rewrapContentKey(archive: object, policy: encryption.policy)
+        }
+        do throws(ArchiveError) {
+            return try archive.opened(
+                key, fromKeyAccess: index, isUnauthenticatedAllowed: isUnauthenticatedAllowed)
+        } catch {
+            throw CommandFailure(error, what: what)
+        }
+    }
+
+    /// - Parameters:
+    ///   - unwrap: with a private key; nil: it was not wrapped for that.
+    ///   - rewrap: by a KAS.
     /// - Returns: the key, and the entry of `keyAccess` that it came from.
-    private func found(
-        _ archive: ArchiveReader, what: String
-    ) async throws(CommandFailure) -> (key: CollectionKey, index: Int) {
-        let objects = archive.manifest.encryptionInformation.keyAccess
+    private func found<Key>(
+        _ objects: [KeyAccessObject], what: String, _ unwrap: (RSAPrivateKey, KeyAccessObject) -> Key?,
+        rewrap: (KASRewrapClient, KeyAccessObject) async throws(KeyAccessError) -> Key
+    ) async throws(CommandFailure) -> (key: Key, index: Int) {
         switch self {
         case .own(let own, let file):
             for (index, object) in objects.enumerated() {
-                if let key = try? own.archiveKey(from: object) { return (key, index) }
+                if let key = unwrap(own, object) { return (key, index) }
             }
+            let kas = ShownText.line(objects.first?.url ?? "none", bytes: 200, mark: "…")
             throw CommandFailure(
                 what: what, why: "the archive was not wrapped for the key in \(file)",
-                hint: "name the key of the KAS that the archive names: \(archive.kas), or ask it: --kas-token-file",
+                hint: "name the key of the KAS that the archive names: \(kas), or ask it: --kas-token-file",
                 status: .notPermitted)
         case .service(let client, let base):
             // Several entries are ways to one key: the one that the KAS which is asked can know.
             let index = objects.firstIndex { $0.url == base } ?? 0
-            do throws(KeyAccessError) {
-                let key = try await client.rewrap(
-                    archive: objects[index], policy: archive.manifest.encryptionInformation.policy)
-                return (key, index)
-            } catch {
+            do throws(KeyAccessError) { return (try await rewrap(client, objects[index]), index) } catch {
                 throw CommandFailure(error, what: what)
             }
         }
-    }
-}
-
-extension ArchiveReader {
-    /// Which KAS its writer named, fit for a terminal; nobody vouches for it.
-    var kas: String {
-        ShownText.line(manifest.encryptionInformation.keyAccess.first?.url ?? "none", bytes: 200, mark: "…")
     }
 }

@@ -22,6 +22,9 @@ struct ArchiveOpenCommand: AsyncParsableCommand {
     @Option(help: "File to write, for its owner alone; - for standard output.", completion: .file())
     var output: String
 
+    @Flag(help: "Also an archive of profile F that has no MAC: whether anybody changed the film cannot be told.")
+    var unauthenticated = false
+
     @Flag(help: "Replace the file of --output when it is there.")
     var force = false
 
@@ -32,6 +35,10 @@ struct ArchiveOpenCommand: AsyncParsableCommand {
         let what = "\(file) was not opened"
         let isStandardOutput = output == "-"
         if !isStandardOutput { try ArchiveOutput.check(output, input: file, replaces: force, or: what) }
+        if CBCArchiveReader.isMeant(by: file) {
+            try await openWhole(or: what)
+            return
+        }
         let archive = try ArchiveReader.reading(file, or: what)
         let opened = try await key.open(archive, what: what)
         try ArchiveWork.perform("opening", total: opened.size, or: what) { (work) throws(ArchiveError) in
@@ -43,9 +50,33 @@ struct ArchiveOpenCommand: AsyncParsableCommand {
                 try opened.export(to: output, replaces: force, progress: work.progress)
             }
         }
-        let document = ArchiveDocument(archive, file: file, verified: .content, output: output)
-        if !isStandardOutput {
-            StandardOutput.show(document, json: json, document.lines("opened into \(output)"))
+        show(ArchiveDocument(archive, file: file, verified: .content, output: output), "opened into \(output)")
+    }
+
+    /// One of profile F, of which nothing comes out before all of it was verified.
+    private func openWhole(or what: String) async throws {
+        let archive = try CBCArchiveReader.reading(file, or: what)
+        let opened = try await key.source(what: what).open(
+            archive, isUnauthenticatedAllowed: unauthenticated, what: what)
+        try ArchiveWork.perform("opening", total: opened.work, or: what) { (work) throws(ArchiveError) in
+            if output == "-" {
+                try opened.read(progress: work.progress) { (bytes) throws(ArchiveError) in
+                    StandardOutput.write(bytes)
+                }
+            } else {
+                try opened.export(to: output, replaces: force, progress: work.progress)
+            }
+        }
+        let isVerified = archive.isAuthenticated
+        show(
+            ArchiveDocument(archive, file: file, verified: isVerified ? .content : .structure, output: output),
+            isVerified
+                ? "opened into \(output)" : "opened into \(output); whether anybody changed it cannot be told")
+    }
+
+    private func show(_ document: ArchiveDocument, _ action: String) {
+        if output != "-" {
+            StandardOutput.show(document, json: json, document.lines(action))
         } else if json {
             StandardError.writeLine(JSONLine.text(document))
         }

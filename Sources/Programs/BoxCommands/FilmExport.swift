@@ -6,7 +6,7 @@ import MediaFile
 import Platform
 import Wire
 
-/// Joins parts of archives into one MP4 file: its access units are those that the archives have, byte for byte. The file has its name when it is
+/// Joins parts of archives into one film: its access units are those that the archives have, byte for byte. The file has its name when it is
 /// whole; letting go before leaves nothing behind.
 final class FilmExport {
     /// An archive that something is taken from.
@@ -16,11 +16,18 @@ final class FilmExport {
         var begin: Int64
         /// Milliseconds that its name promises; nil: it says nothing.
         var duration: Int64?
+        /// A recording in the binder at `path`.
+        var bound: BinderReader.Recording?
 
         /// As its name says; nil: it says nothing.
         var end: Int64? { duration.map { begin + $0 } }
 
-        var name: String { path.split(separator: "/").last.map(String.init) ?? path }
+        var name: String { bound?.name.fileName ?? path.split(separator: "/").last.map(String.init) ?? path }
+
+        func reader() throws(ArchiveError) -> ArchiveReader {
+            if let bound { return try ArchiveReader(bound.file) }
+            return try ArchiveReader(path)
+        }
 
         /// The same recording when it was pinned meanwhile, or no more.
         var pinnedOrNot: Self {
@@ -36,13 +43,15 @@ final class FilmExport {
     private let output: String
     /// Of errors: what people call a time in a source.
     private let clock: LocalClock?
-    private let file: UnfinishedFile
+    private let target: any FilmTarget
     private var writer: MediaWriter?
     private(set) var timeline = FilmTimeline()
     private var video: VideoFormat?
     private var audio: AudioFormat?
     private var hasKeyFrame = false
     private var archives = 0
+    /// Bytes of frames since a fragment began, of a film that has them.
+    private var fragmentSize = 0
     /// Bytes that the muxer puts in front of each key frame, at most: none while the parameter sets are those that the film began with.
     private var parameterSets = 0
     /// By its name; nil: there is none before, or it does not say.
@@ -53,12 +62,11 @@ final class FilmExport {
     /// - Parameters:
     ///   - output: the file.
     ///   - clock: for times in errors; nil: nobody knows when the film was recorded.
-    init(to output: String, clock: LocalClock?) throws(CommandFailure) {
+    ///   - target: what the film goes into; nil: an MP4 file.
+    init(to output: String, clock: LocalClock?, into target: (any FilmTarget)? = nil) throws(CommandFailure) {
         self.output = output
         self.clock = clock
-        do throws(FileFailure) { file = try UnfinishedFile(output) } catch {
-            throw CommandFailure(.output(error), what: Self.what(output))
-        }
+        if let target { self.target = target } else { self.target = try FilmFile(output) }
     }
 
     static func what(_ output: String) -> String { "\(output) was not written" }
@@ -73,7 +81,7 @@ final class FilmExport {
         _ source: Source, isListed: Bool, _ output: String, _ clock: LocalClock?
     ) throws(CommandFailure) -> (source: Source, archive: ArchiveReader) {
         for source in isListed ? [source, source.pinnedOrNot, source] : [source] {
-            do throws(ArchiveError) { return (source, try ArchiveReader(source.path)) } catch {
+            do throws(ArchiveError) { return (source, try source.reader()) } catch {
                 guard isListed, case .input(.system(let failure)) = error, failure.isMissing else {
                     throw Self.failure(error, output, source, clock)
                 }
@@ -81,7 +89,7 @@ final class FilmExport {
         }
         throw CommandFailure(
             what: what(output, source), why: "that was deleted meanwhile",
-            hint: "run it again: what is left is exported")
+            hint: "run it again: what is left is taken")
     }
 
     /// Refuses an archive of another stream than those before it: whoever can write to the directory can put any there.
@@ -126,15 +134,20 @@ final class FilmExport {
         endOfPrevious = source.end
     }
 
-    /// - Parameter replaces: a file of that name.
+    /// - Parameters:
+    ///   - replaces: a file of that name.
+    ///   - progress: of what may take long at the end.
     /// - Returns: what was written; nil: nothing was there, and no file is.
-    func finish(replaces: Bool) throws(CommandFailure) -> MediaWriter.Summary? {
+    func finish(
+        replaces: Bool, progress: ArchiveProgress = { (_) throws(ArchiveError) in }
+    ) throws(CommandFailure) -> MediaWriter.Summary? {
         guard let writer else { return nil }
         let summary: MediaWriter.Summary
         do throws(MediaWriterError) { summary = try writer.finish() } catch { throw writerFailure(error) }
         guard summary.videoUnits + summary.audioUnits > 0 else { return nil }
-        do throws(FileFailure) { try file.finish(replaces: replaces) } catch {
-            throw CommandFailure(.output(error), what: Self.what(output))
+        try keeping { () throws(ArchiveError) in
+            try target.take(from: writer)
+            try target.finish(replaces: replaces, progress: progress)
         }
         return summary
     }
@@ -313,10 +326,29 @@ final class FilmExport {
             guard unit.isKeyFrame else { return }
             hasKeyFrame = true
         }
-        do throws(MediaWriterError) { try writer?.write(.accessUnit(timeline.placed(unit))) } catch {
+        guard let writer else { return }
+        do throws(MediaWriterError) {
+            // Before the frame that it would be too large with; one that ends anyway before a key frame costs nothing.
+            fragmentSize += unit.data.count
+            if fragmentSize > Self.longestFragment {
+                try writer.endFragment()
+                fragmentSize = unit.data.count
+            } else if unit.track.isVideo, unit.isKeyFrame {
+                fragmentSize = unit.data.count
+            }
+            try writer.write(.accessUnit(timeline.placed(unit)))
+        } catch {
             throw writerFailure(error)
         }
+        try keeping { () throws(ArchiveError) in try target.take(from: writer) }
     }
+
+    private func keeping(_ body: () throws(ArchiveError) -> Void) throws(CommandFailure) {
+        do throws(ArchiveError) { try body() } catch { throw CommandFailure(error, what: Self.what(output)) }
+    }
+
+    /// Bytes: of a film in fragments memory holds one, and a camera may send a key frame once an hour.
+    private static let longestFragment = 8 << 20
 
     /// A format, which the film has to be able to go on with: parameter sets may change, and nothing else.
     private func change(to event: MediaEvent, at source: Source, _ reader: MovieReader) throws(CommandFailure) {
@@ -345,8 +377,7 @@ final class FilmExport {
             )
         }
         if writer == nil {
-            writer = MediaWriter(
-                .mp4, to: .descriptor(file.descriptor), tracks: reader.trackCount == 2 ? [.video, .audio] : [])
+            writer = target.makeWriter(reader.trackCount == 2 ? [.video, .audio] : [])
         }
         do throws(MediaWriterError) { try writer?.write(event) } catch { throw writerFailure(error) }
     }

@@ -36,7 +36,9 @@ public enum TDFContainer {
             bytes += ZIPWriting.localHeader(name: name, size: size, crc32: manifestCRC32, isLarge: false)
             bytes += manifest
         }
-        let directory = entries.flatMap { ZIPWriting.directoryEntry($0) }
+        let directory = entries.flatMap {
+            ZIPWriting.directoryEntry($0, hasLargeHeader: $0.name == payloadName)
+        }
         let offset = begin + Int64(bytes.count)
         bytes += directory
         bytes += ZIPWriting.endRecords(

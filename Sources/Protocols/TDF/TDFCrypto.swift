@@ -64,6 +64,8 @@ public protocol TDFOpeningContext: AnyObject, Sendable {
 public enum TDFCryptoError: Error, Equatable, Sendable {
     /// What keys are wrapped for is not the PEM of an RSA public key of 2048 to 4096 bits.
     case invalidPublicKey
+    /// It is an RSA key, and not of the 2048 bits that readers of this form take.
+    case rsaSize(bits: Int)
     case inputTooLarge(Int)
     /// A call of the library failed; `call` is its name.
     case libraryFailed(call: String)
@@ -73,6 +75,7 @@ extension TDFCryptoError: CustomStringConvertible {
     public var description: String {
         switch self {
         case .invalidPublicKey: "the public key is not an RSA key of 2048 to 4096 bits in PEM"
+        case .rsaSize(let bits): "the public key is an RSA key of \(bits) bits, and this form takes one of 2048"
         case .inputTooLarge(let count): "\(count) bytes are too many for one operation"
         case .libraryFailed(let call): "\(call) failed"
         }

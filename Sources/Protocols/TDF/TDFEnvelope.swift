@@ -1,4 +1,6 @@
 public import KeyAccess
+public import NanoTDF
+internal import Wire
 
 /// For whom archives are wrapped: the RSA key of a KAS.
 public struct TDFRecipient: Equatable, Sendable {
@@ -27,5 +29,29 @@ public struct TDFEnvelope: Codable, Equatable, Sendable {
     public init(policy: String, keyAccess: KeyAccessObject) {
         self.policy = policy
         self.keyAccess = keyAccess
+    }
+
+    /// - Parameters:
+    ///   - policy: its text (``text(of:)``).
+    ///   - policyBinding: HMAC-SHA256 of that text under the archive's key.
+    public init(recipient: TDFRecipient, policy: String, wrappedKey: [UInt8], policyBinding: [UInt8]) {
+        // Of the hexadecimal digits, as the SDKs have it: `sdk/tdf.go` of opentdf/platform.
+        let binding = Base64.encode(Hexadecimal.encode(policyBinding).utf8)
+        var object = KeyAccessObject(
+            type: "wrapped", url: recipient.url, protocol: "kas", wrappedKey: Base64.encode(wrappedKey),
+            policyBinding: WrappedKeyBinding(algorithm: "HS256", hash: binding), kid: recipient.kid)
+        object.sid = ""
+        self.init(policy: policy, keyAccess: object)
+    }
+
+    /// A policy as manifests have it: base64 of its JSON.
+    ///
+    /// - Throws: when no reader would take so long a one.
+    public static func text(of policy: PlaintextPolicy) throws(TDFError) -> String {
+        let text = Base64.encode(policy.encoded())
+        guard text.utf8.count <= TDFManifest.maxPolicyLength else {
+            throw .policyTooLong(text.utf8.count, limit: TDFManifest.maxPolicyLength)
+        }
+        return text
     }
 }

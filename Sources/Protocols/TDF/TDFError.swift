@@ -58,6 +58,8 @@ public enum TDFError: WireFailure, Equatable, Sendable {
         case sizesDisagree(clear: Int64, encrypted: Int64)
         /// The key is the XOR of several shares, each at another KAS.
         case splitKey(shares: Int)
+        /// It says something else than what it is about.
+        case differs(found: String, expected: String)
     }
 
     case wire(WireError)
@@ -65,6 +67,10 @@ public enum TDFError: WireFailure, Equatable, Sendable {
     case container(ContainerFault, offset: Int64)
     /// `path` is that of the JSON value, such as `encryptionInformation.method.algorithm`.
     case manifest(path: String, ManifestFault)
+    /// Of the index of a binder; `path` is that of the JSON value, such as `recordings.[3].bytes`.
+    case index(path: String, ManifestFault)
+    /// The bytes of a recording in a binder are not those that the index lists.
+    case recordingHash(name: String)
     /// The segments of the manifest have other sizes together than the payload.
     case payloadSize(segments: Int64, payload: Int64)
     /// The policy is not the one that the key was wrapped for.
@@ -77,6 +83,14 @@ public enum TDFError: WireFailure, Equatable, Sendable {
     case segmentTag(index: Int)
     /// Fewer or more bytes than the manifest lists were given for a segment.
     case segmentLength(index: Int, expected: Int64, found: Int)
+    /// Of profile F: no whole blocks, so no payload of that.
+    case payloadLength(Int64)
+    /// Of profile F: it has no MAC, so anybody may have changed it.
+    case payloadNotAuthenticated
+    /// Of profile F: payload or IV are not those that the MAC is of, or the key is another archive's.
+    case payloadMAC
+    /// Of profile F, without a MAC: it does not decrypt under the key.
+    case payloadDecryption
     /// Of the policy's base64, in bytes; no reader takes more.
     case policyTooLong(Int, limit: Int)
     /// The plaintext does not fit one segment.
@@ -92,6 +106,10 @@ extension TDFError: CustomStringConvertible {
         case .wire(let error): "\(error)"
         case .container(let fault, let offset): "\(fault) (byte \(offset) of the file)"
         case .manifest(let path, let fault): path.isEmpty ? "manifest: \(fault)" : "manifest, \(path): \(fault)"
+        case .index(let path, let fault):
+            path.isEmpty
+                ? "\(BinderContainer.indexName): \(fault)" : "\(BinderContainer.indexName), \(path): \(fault)"
+        case .recordingHash(let name): "\(name): its SHA-256 is not the one that the index lists"
         case .payloadSize(let segments, let payload):
             "the segments of the manifest have \(segments) bytes together, and the payload has \(payload)"
         case .policyBinding: "the policy is not the one that the key was wrapped for"
@@ -101,6 +119,10 @@ extension TDFError: CustomStringConvertible {
         case .segmentTag(let index): "segment \(index): it does not decrypt under the key"
         case .segmentLength(let index, let expected, let found):
             "segment \(index): \(found) bytes, and the manifest lists \(expected)"
+        case .payloadLength(let count): "the payload has \(count) bytes, which are no whole blocks of 16"
+        case .payloadNotAuthenticated: "it has no MAC: whether anybody changed it cannot be told"
+        case .payloadMAC: "the MAC does not verify: the film was changed, or the key is another archive's"
+        case .payloadDecryption: "it does not decrypt under the key"
         case .policyTooLong(let count, let limit): "the policy has \(count) bytes, at most \(limit) are read"
         case .segmentTooLarge(let count, let limit): "\(count) bytes in one segment, at most \(limit) fit"
         case .segmentsExhausted(let limit): "an archive has at most \(limit) segments"
@@ -146,6 +168,7 @@ extension TDFError.ManifestFault: CustomStringConvertible {
         case .count(let count, let range): "\(count) of them, \(range.lowerBound) to \(range.upperBound) allowed"
         case .sizesDisagree(let clear, let encrypted):
             "\(encrypted) encrypted bytes of \(clear) clear ones, where IV and tag are \(TDFSegmentEntry.overhead)"
+        case .differs(let found, let expected): "it says \(found), and \(expected) is there"
         case .splitKey(let shares): "the key is split over \(shares) key access servers, which is not read here"
         }
     }

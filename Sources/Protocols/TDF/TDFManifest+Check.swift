@@ -25,26 +25,33 @@ extension TDFManifest {
         try Self.require(
             "\(path).integrityInformation.rootSignature.alg", integrity.rootSignature.algorithm, "HS256")
         try Self.require("\(path).integrityInformation.segmentHashAlg", integrity.segmentHashAlgorithm, "GMAC")
-        guard encryption.policy.utf8.count <= Self.maxPolicyLength else {
+        try Self.check(encryption.keyAccess, policy: encryption.policy, path: path)
+    }
+
+    /// What every profile has of keys.
+    ///
+    /// - Parameter path: of both, in the manifest.
+    static func check(_ keyAccess: [KeyAccessObject], policy: String, path: String) throws(TDFError) {
+        guard policy.utf8.count <= maxPolicyLength else {
             throw .manifest(
-                path: "\(path).policy", .count(encryption.policy.utf8.count, 0...Self.maxPolicyLength))
+                path: "\(path).policy", .count(policy.utf8.count, 0...maxPolicyLength))
         }
-        guard Self.keyAccessCounts.contains(encryption.keyAccess.count) else {
-            throw .manifest(path: "\(path).keyAccess", .count(encryption.keyAccess.count, Self.keyAccessCounts))
+        guard keyAccessCounts.contains(keyAccess.count) else {
+            throw .manifest(path: "\(path).keyAccess", .count(keyAccess.count, keyAccessCounts))
         }
-        for (index, object) in encryption.keyAccess.enumerated() {
+        for (index, object) in keyAccess.enumerated() {
             let texts = [
                 object.type, object.url, object.protocol, object.wrappedKey, object.policyBinding?.hash, object.kid,
                 object.sid,
                 object.ephemeralPublicKey,
             ]
             // A key of 4096 bits has 684 characters.
-            if let count = texts.compactMap({ $0?.utf8.count }).max(), count > Self.maxTextLength {
-                throw .manifest(path: "\(path).keyAccess.[\(index)]", .count(count, 0...Self.maxTextLength))
+            if let count = texts.compactMap({ $0?.utf8.count }).max(), count > maxTextLength {
+                throw .manifest(path: "\(path).keyAccess.[\(index)]", .count(count, 0...maxTextLength))
             }
         }
         // Objects of one share are ways to the same key; of several, all of them are needed.
-        let shares = Set(encryption.keyAccess.map { $0.sid ?? "" }).count
+        let shares = Set(keyAccess.map { $0.sid ?? "" }).count
         guard shares == 1 else { throw .manifest(path: "\(path).keyAccess", .splitKey(shares: shares)) }
     }
 

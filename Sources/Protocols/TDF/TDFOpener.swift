@@ -1,4 +1,4 @@
-internal import KeyAccess
+public import KeyAccess
 public import NanoTDF
 internal import Wire
 
@@ -45,8 +45,10 @@ public struct TDFOpener: Sendable {
         return plaintext
     }
 
-    /// Base64 of the hexadecimal digits, as the SDKs write it, or of the 32 bytes, as other writers do.
-    private static func holds(
+    /// Whether a binding is that of a policy: base64 of the hexadecimal digits, as the SDKs write it, or of the 32 bytes, as other writers do.
+    ///
+    /// - Parameter expected: HMAC-SHA256 of the policy under the key.
+    public static func holds(
         _ binding: WrappedKeyBinding?, _ expected: [UInt8], _ crypto: any TDFCrypto
     ) -> Bool {
         guard let binding, binding.algorithm == nil || binding.algorithm == "HS256", binding.hash.utf8.count <= 128,

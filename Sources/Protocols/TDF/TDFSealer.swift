@@ -1,6 +1,4 @@
-internal import KeyAccess
 public import NanoTDF
-internal import Wire
 
 /// Seals one archive, segment by segment. What becomes of the bytes is the caller's; the key is in the crypto's context
 /// alone, and ends with this.
@@ -16,23 +14,15 @@ public struct TDFSealer: Sendable {
     public init(
         recipient: TDFRecipient, policy: PlaintextPolicy, crypto: any TDFCrypto
     ) throws(TDFError) {
-        let text = Base64.encode(policy.encoded())
-        guard text.utf8.count <= TDFManifest.maxPolicyLength else {
-            throw .policyTooLong(text.utf8.count, limit: TDFManifest.maxPolicyLength)
-        }
+        let text = try TDFEnvelope.text(of: policy)
         let sealing: TDFSealing
         do throws(TDFCryptoError) {
             sealing = try crypto.makeSealing(publicKeyPEM: recipient.publicKeyPEM, policy: Array(text.utf8)[...])
         } catch {
             throw .crypto(error)
         }
-        // Of the hexadecimal digits, as the SDKs have it: `sdk/tdf.go` of opentdf/platform.
-        let binding = Base64.encode(Hexadecimal.encode(sealing.policyBinding).utf8)
-        var object = KeyAccessObject(
-            type: "wrapped", url: recipient.url, protocol: "kas", wrappedKey: Base64.encode(sealing.wrappedKey),
-            policyBinding: WrappedKeyBinding(algorithm: "HS256", hash: binding), kid: recipient.kid)
-        object.sid = ""
-        envelope = TDFEnvelope(policy: text, keyAccess: object)
+        envelope = TDFEnvelope(
+            recipient: recipient, policy: text, wrappedKey: sealing.wrappedKey, policyBinding: sealing.policyBinding)
         context = sealing.context
     }
 

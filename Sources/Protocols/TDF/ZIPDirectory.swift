@@ -2,10 +2,16 @@ internal import Wire
 
 /// Where the list of entries of a ZIP file is, as its end says.
 public struct ZIPDirectory: Equatable, Sendable {
-    /// Entries that are read: an archive has two or three.
-    static let maxEntries = 16
-    /// Bytes that are read of their list.
-    static let maxBytes = 64 << 10
+    /// How long a list is read.
+    public struct Limits: Equatable, Sendable {
+        var entries: Int
+        var bytes: Int
+
+        /// An archive has two or three entries.
+        public static let archive = Limits(entries: 16, bytes: 64 << 10)
+        /// Recordings, each with a name and sizes of 64 bits, and their index.
+        public static let binder = Limits(entries: BinderContainer.maxRecordings + 1, bytes: 8 << 20)
+    }
 
     /// In the file.
     public let range: Range<Int64>
@@ -20,7 +26,7 @@ public struct ZIPDirectory: Equatable, Sendable {
     /// - Parameters:
     ///   - end: the bytes of ``endRange(ofFile:)``.
     ///   - size: of the file.
-    public init(end: [UInt8], fileSize size: Int64) throws(TDFError) {
+    public init(end: [UInt8], fileSize size: Int64, limits: Limits = .archive) throws(TDFError) {
         let begin = size - Int64(end.count)
         let recordStart = end.count - ZIPFormat.endRecordSize
         guard recordStart >= 0 else { throw .container(.noEndRecord, offset: 0) }
@@ -48,13 +54,13 @@ public struct ZIPDirectory: Equatable, Sendable {
             values = large
             endsAt -= Int64(ZIPFormat.zip64LocatorSize + ZIPFormat.zip64EndRecordSize)
         }
-        guard values.count <= UInt64(Self.maxEntries) else {
+        guard values.count <= UInt64(limits.entries) else {
             throw .container(
-                .directoryTooLarge(count: Int64(clamping: values.count), limit: Self.maxEntries), offset: recordOffset)
+                .directoryTooLarge(count: Int64(clamping: values.count), limit: limits.entries), offset: recordOffset)
         }
-        guard values.bytes <= UInt64(Self.maxBytes) else {
+        guard values.bytes <= UInt64(limits.bytes) else {
             throw .container(
-                .directoryTooLarge(count: Int64(clamping: values.bytes), limit: Self.maxBytes), offset: recordOffset)
+                .directoryTooLarge(count: Int64(clamping: values.bytes), limit: limits.bytes), offset: recordOffset)
         }
         guard let first = Int64(exactly: values.offset), first <= endsAt, endsAt - first == Int64(values.bytes) else {
             throw .container(.directoryMisplaced, offset: recordOffset)

@@ -25,13 +25,14 @@ enum ZIPWriting {
         return bytes
     }
 
-    static func directoryEntry(_ entry: ZIPEntry) -> [UInt8] {
+    /// - Parameter hasLargeHeader: its local header has ZIP64 sizes.
+    static func directoryEntry(_ entry: ZIPEntry, hasLargeHeader: Bool) -> [UInt8] {
         let isLarge = entry.size >= Int64(UInt32.max)
         let isFar = entry.offset >= Int64(UInt32.max)
         var extra: [UInt8] = []
         if isLarge { for _ in 0..<2 { extra.append64(UInt64(entry.size)) } }
         if isFar { extra.append64(UInt64(entry.offset)) }
-        let version = entry.name == TDFContainer.payloadName || isFar ? ZIPFormat.zip64Version : ZIPFormat.version
+        let version = hasLargeHeader || isFar ? ZIPFormat.zip64Version : ZIPFormat.version
         var bytes: [UInt8] = []
         bytes.appendUInt32LittleEndian(ZIPFormat.directoryEntry)
         bytes.append16(version)

@@ -1,11 +1,8 @@
 internal import Compression
-internal import FoundationEssentials
 public import KeyAccess
 public import NanoTDF
-internal import Platform
 public import TDF
 internal import TDFCryptography
-internal import Wire
 
 /// An archive in a file, read from where it is needed: memory holds the manifest, and one segment at a time.
 public struct ArchiveReader: Sendable {
@@ -14,63 +11,32 @@ public struct ArchiveReader: Sendable {
     /// Bytes of the file.
     public var size: Int64 { file.size }
 
-    private let file: RandomAccessFile
+    /// All of it.
+    let file: FilePart
     /// In the file.
     private let payload: Range<Int64>
     private let payloadEntry: ZIPEntry
 
     /// Reads the manifest. What it refuses is listed in docs/ref/archive-format.md.
     public init(_ path: String) throws(ArchiveError) {
-        let file = try Self.input { () throws(RandomAccessFile.Failure) in try RandomAccessFile(path) }
-        func read(_ range: Range<Int64>) throws(ArchiveError) -> [UInt8] {
-            try Self.input { () throws(RandomAccessFile.Failure) in try file.read(range) }
-        }
-        let end = try read(ZIPDirectory.endRange(ofFile: file.size))
-        let directory = try Self.format { () throws(TDFError) in try ZIPDirectory(end: end, fileSize: file.size) }
-        let list = try read(directory.range)
-        let entries = try Self.format { () throws(TDFError) in try directory.entries(list) }
-        var ranges: [String: Range<Int64>] = [:]
-        if let first = entries.first, first.offset > 0 {
-            throw .format(.container(.gap(count: first.offset), offset: 0))
-        }
-        for (index, entry) in entries.enumerated() {
-            let header = try read(directory.headerRange(of: entry))
-            let next = index + 1 < entries.count ? entries[index + 1].offset : directory.range.lowerBound
-            let data = try Self.format { () throws(TDFError) in
-                try directory.dataRange(of: entry, header: header, end: next)
-            }
-            let gap = data.upperBound..<next
-            let start = try read(
-                gap.clamped(to: gap.lowerBound..<(gap.lowerBound + Int64(ZIPDirectory.maxDescriptorSize))))
-            try Self.format { () throws(TDFError) in try directory.checkGap(start, behind: entry, gap) }
-            ranges[entry.name] = data
-        }
-        let parts = try Self.format { () throws(TDFError) in
-            try TDFContainer.parts(entries, offset: directory.range.lowerBound)
-        }
-        var json: [UInt8]?
-        for entry in parts.manifests {
-            let bytes = try read(ranges[entry.name] ?? 0..<0)
-            guard CRC32(bytes).value == entry.crc32 else {
-                throw .format(.container(.checksum(entry: entry.name), offset: entry.offset))
-            }
-            guard json == nil || json == bytes else {
-                throw .format(.container(.manifestsDiffer, offset: entry.offset))
-            }
-            json = bytes
-        }
-        let payload = ranges[parts.payload.name] ?? 0..<0
+        try self.init(try FilePart(path))
+    }
+
+    /// The same of a part of a file; offsets in errors count from where it begins.
+    public init(_ file: FilePart) throws(ArchiveError) {
+        let contents = try TDFContents(try ZIPContents(file, limits: .archive), file)
         let (manifest, map) = try Self.format { () throws(TDFError) in
-            let manifest = try ManifestJSON.decode(json ?? [])
+            let manifest = try ManifestJSON.decode(contents.json)
             let map = try TDFSegmentMap(manifest)
-            guard map.encryptedSize == parts.payload.size else {
-                throw .payloadSize(segments: map.encryptedSize, payload: parts.payload.size)
+            let size = contents.payload.entry.size
+            guard map.encryptedSize == size else {
+                throw .payloadSize(segments: map.encryptedSize, payload: size)
             }
             return (manifest, map)
         }
         self.file = file
-        self.payload = payload
-        payloadEntry = parts.payload
+        payload = contents.payload.data
+        payloadEntry = contents.payload.entry
         self.manifest = manifest
         self.map = map
     }
@@ -107,26 +73,13 @@ public struct ArchiveReader: Sendable {
     }
 
     /// Who may have the key, as the manifest says; nil when it cannot be read. Verified in an ``OpenedArchive`` alone.
-    public var policy: AccessPolicy? {
-        guard let bytes = try? Base64.decode(manifest.encryptionInformation.policy),
-            (try? JSONShape.check(bytes)) != nil
-        else { return nil }
-        return try? JSONDecoder().decode(AccessPolicy.self, from: Data(bytes))
-    }
+    public var policy: AccessPolicy? { ManifestJSON.policy(manifest.encryptionInformation.policy) }
 
     /// The bytes of a segment, as they are in the file.
     func segment(_ index: Int) throws(ArchiveError) -> [UInt8] {
         let range = map.encryptedRange(of: index)
         let begin = payload.lowerBound
-        return try Self.input { () throws(RandomAccessFile.Failure) in
-            try file.read((begin + range.lowerBound)..<(begin + range.upperBound))
-        }
-    }
-
-    private static func input<R>(
-        _ body: () throws(RandomAccessFile.Failure) -> R
-    ) throws(ArchiveError) -> R {
-        do { return try body() } catch { throw .input(error) }
+        return try file.read((begin + range.lowerBound)..<(begin + range.upperBound))
     }
 
     static func format<R>(_ body: () throws(TDFError) -> R) throws(ArchiveError) -> R {

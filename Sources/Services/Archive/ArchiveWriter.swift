@@ -8,7 +8,7 @@ internal import Wire
 
 /// Writes one archive of profile S: what comes is sealed segment by segment, so memory holds one segment, and 28 bytes
 /// and sizes of each one before. The file has its name when it is whole; letting go before leaves nothing behind.
-public final class ArchiveWriter {
+public final class ArchiveWriter: ArchiveSealing {
     /// Bytes of plaintext in a segment that nobody ends before.
     public static let segmentSize = 1 << 20
 

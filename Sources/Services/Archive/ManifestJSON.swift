@@ -1,4 +1,5 @@
 internal import FoundationEssentials
+internal import KeyAccess
 public import TDF
 internal import Wire
 
@@ -11,7 +12,31 @@ public enum ManifestJSON {
 
     /// - Parameter bytes: at most `TDFManifest.maxBytes`.
     public static func decode(_ bytes: [UInt8]) throws(TDFError) -> TDFManifest {
-        try decode(TDFManifest.self, bytes)
+        do throws(TDFError) { return try decode(TDFManifest.self, bytes) } catch {
+            // What it is says more than which of the members it lacks.
+            guard algorithm(of: bytes) == CBCManifest.algorithm else { throw error }
+            throw .manifest(
+                path: "encryptionInformation.method.algorithm",
+                .unsupported(found: CBCManifest.algorithm, expected: "AES-256-GCM"))
+        }
+    }
+
+    private struct Outline: Decodable {
+        struct EncryptionInformation: Decodable {
+            var method: TDFManifest.Method
+        }
+        var encryptionInformation: EncryptionInformation
+    }
+
+    /// What a manifest says that its payload is encrypted with; nil: nothing that can be read.
+    static func algorithm(of bytes: [UInt8]) -> String? {
+        try? decode(Outline.self, bytes).encryptionInformation.method.algorithm
+    }
+
+    /// A policy of its text in a manifest; nil: it cannot be read.
+    static func policy(_ text: String) -> AccessPolicy? {
+        guard let bytes = try? Base64.decode(text), (try? JSONShape.check(bytes)) != nil else { return nil }
+        return try? JSONDecoder().decode(AccessPolicy.self, from: Data(bytes))
     }
 
     static func decode<Value: Decodable>(_ type: Value.Type, _ bytes: [UInt8]) throws(TDFError) -> Value {

@@ -5,6 +5,7 @@ internal import COpenSSL
 /// The objects are immutable and reference-counted by libcrypto, which allows their use from any thread.
 enum Algorithm {
     nonisolated(unsafe) static let aes256GCM: OpaquePointer = require(EVP_CIPHER_fetch(nil, "AES-256-GCM", nil))
+    nonisolated(unsafe) static let aes128CBC: OpaquePointer = require(EVP_CIPHER_fetch(nil, "AES-128-CBC", nil))
     nonisolated(unsafe) static let sha1: OpaquePointer = require(EVP_MD_fetch(nil, "SHA1", nil))
     nonisolated(unsafe) static let sha256: OpaquePointer = require(EVP_MD_fetch(nil, "SHA256", nil))
     nonisolated(unsafe) static let md5: OpaquePointer = require(EVP_MD_fetch(nil, "MD5", nil))

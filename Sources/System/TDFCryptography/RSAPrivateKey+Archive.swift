@@ -1,4 +1,3 @@
-internal import COpenSSL
 public import Cryptography
 public import KeyAccess
 public import NanoTDF
@@ -9,12 +8,22 @@ extension RSAPrivateKey {
     ///
     /// - Throws: `.authenticationFailed` for an entry of another key or another type, and for one that is damaged.
     public func archiveKey(from object: KeyAccessObject) throws(CryptoError) -> CollectionKey {
+        var key = try unwrapped(object)
+        guard let archiveKey = try? CollectionKey(wiping: &key) else { throw .authenticationFailed }
+        return archiveKey
+    }
+
+    /// The same of an archive of profile F, whose key has 16 bytes.
+    public func contentKey(from object: KeyAccessObject) throws(CryptoError) -> ContentKey {
+        var key = try unwrapped(object)
+        guard let contentKey = try? ContentKey(wiping: &key) else { throw .authenticationFailed }
+        return contentKey
+    }
+
+    private func unwrapped(_ object: KeyAccessObject) throws(CryptoError) -> [UInt8] {
         guard object.type == "wrapped", let text = object.wrappedKey, text.utf8.count <= 4096,
             let wrapped = try? Base64.decode(text)
         else { throw .authenticationFailed }
-        var key = try decryptOAEP(wrapped, hash: .sha1)
-        defer { OPENSSL_cleanse(&key, key.count) }
-        guard let archiveKey = try? CollectionKey(copying: key.span) else { throw .authenticationFailed }
-        return archiveKey
+        return try decryptOAEP(wrapped, hash: .sha1)
     }
 }

@@ -59,6 +59,36 @@ import Wire
         _ = try await rig.running { port in try await body(rig, port) }
     }
 
+    @Test func `the key of one of profile F has 16 bytes, and comes to who may see the stream`() async throws {
+        try await running { rig, port in
+            let fetched = try await KASArchiveKey.fetch(KASConfiguration(url: "http://127.0.0.1:\(port)"))
+            let path = Rig.temporaryPath()
+            defer { try? FileManager.default.removeItem(atPath: path) }
+            let writer = try CBCArchiveWriter(
+                path + "/film.tdf",
+                recipient: TDFRecipient(url: fetched.url, kid: fetched.kid, publicKeyPEM: fetched.publicKeyPEM),
+                policy: PlaintextPolicy(stream: "door"))
+            try writer.write(Self.plaintext[...])
+            try writer.finish(at: rig.time.seconds)
+            let archive = try CBCArchiveReader(path + "/film.tdf")
+            let encryption = archive.manifest.encryptionInformation
+            func key(_ token: String?) async throws -> ContentKey {
+                let client = KASRewrapClient(
+                    configuration: KASConfiguration(
+                        url: "http://127.0.0.1:\(port)", token: token.map { .value($0) } ?? .none))
+                return try await client.rewrapContentKey(archive: encryption.keyAccess[0], policy: encryption.policy)
+            }
+            var plaintext: [UInt8] = []
+            try archive.opened(try await key(try rig.accessToken(streams: ["door"]))).read {
+                (bytes) throws(ArchiveError) in plaintext += bytes
+            }
+            #expect(plaintext == Self.plaintext)
+            let other = try rig.accessToken(streams: ["yard"])
+            await #expect(throws: KeyAccessError.self) { _ = try await key(other) }
+            await #expect(throws: KeyAccessError.self) { _ = try await key(nil) }
+        }
+    }
+
     @Test func `a film of a stream is for those who may see the stream, and one of none for every viewer`() async throws
     {
         try await running { rig, port in

@@ -1,0 +1,149 @@
+import Archive
+import Console
+import KeyAccess
+import Platform
+
+/// Recordings that something is taken from, and of what time.
+struct FilmTask {
+    /// In their order.
+    var sources: [FilmExport.Source]
+    /// Milliseconds since 1970, as the sources count.
+    var range: RecordingRange
+    /// Nil: nobody knows when it was recorded.
+    var clock: LocalClock?
+    var recordsNow = false
+    /// They were found in a directory, where they may be renamed or deleted meanwhile.
+    var isListed = false
+    /// What is done with them, as `can be exported`.
+    var action = "exported"
+
+    /// What a camera recorded.
+    ///
+    /// - Parameter action: what is done with it, in the past.
+    init(
+        camera: String, _ times: RecordingTimeOptions, _ place: RecordingDirectoryOption, _ parser: MomentParser,
+        action: String, or what: String
+    ) throws(CommandFailure) {
+        let shelf = place.shelf
+        try shelf.check(camera, or: what)
+        range = try times.range(parser, or: what)
+        let listing = try shelf.listing(of: camera, between: range, or: what)
+        guard !listing.recordings.isEmpty else {
+            throw Self.nothing(
+                what,
+                "nothing of \(camera) is recorded from \(parser.clock.text(range.from)) to \(parser.clock.text(range.to))",
+                listing.recordsNow
+                    ? "what is being recorded now can be \(action) when it is finished, after a minute"
+                    : shelf.listHint(camera))
+        }
+        let directory = shelf.recordings(of: camera)
+        sources = listing.recordings.map {
+            .init(path: directory.path(of: $0.name), begin: $0.name.begin, duration: Int64($0.name.duration))
+        }
+        clock = parser.clock
+        recordsNow = listing.recordsNow
+        isListed = true
+        self.action = action
+    }
+
+    /// What is in a file: an archive, or several of a camera in a binder.
+    init(file: String, _ times: RecordingTimeOptions, _ parser: MomentParser, or what: String) throws(CommandFailure) {
+        guard BinderReader.isMeant(by: file) else {
+            let name = RecordingName(file.split(separator: "/").last.map(String.init) ?? file)
+            range = try Self.range(times, begin: name?.begin, of: file, parser, or: what)
+            sources = [.init(path: file, begin: name?.begin ?? 0, duration: nil)]
+            clock = name == nil ? nil : parser.clock
+            return
+        }
+        let binder = try BinderReader.reading(file, or: what)
+        let wanted = try Self.range(times, begin: binder.recordings.first?.name.begin, of: file, parser, or: what)
+        range = wanted
+        sources = binder.recordings.filter { wanted.overlaps($0.name) }.map {
+            .init(path: file, begin: $0.name.begin, duration: Int64($0.name.duration), bound: $0)
+        }
+        clock = parser.clock
+        guard !sources.isEmpty else {
+            throw Self.nothing(
+                what, "nothing of that time is bound in \(file)", "see what is: watchboxctl archive verify \(file)")
+        }
+    }
+
+    static func nothing(_ what: String, _ why: String, _ hint: String) -> CommandFailure {
+        CommandFailure(what: what, why: why, hint: hint, status: .notFound)
+    }
+
+    /// Both times may be left out, or be seconds from the beginning.
+    ///
+    /// - Parameter begin: nil: the file does not say when it was recorded.
+    private static func range(
+        _ times: RecordingTimeOptions, begin: Int64?, of file: String, _ parser: MomentParser, or what: String
+    ) throws(CommandFailure) -> RecordingRange {
+        var range = RecordingRange.all
+        for (text, option) in [(times.from, "--from"), (times.to, "--to")] {
+            guard let text else { continue }
+            let time: Int64
+            switch try RecordingTimeOptions.moment(text, option, parser, or: what) {
+            case .offset(let offset): time = (begin ?? 0) + offset
+            case .instant(let instant):
+                guard begin != nil else {
+                    throw CommandFailure(
+                        what: what, why: "\(option): the name of \(file) does not say when it was recorded",
+                        hint: "write seconds from its beginning: \(option) 60", status: .usage)
+                }
+                time = instant
+            }
+            if option == "--from" { range.from = time } else { range.to = time }
+        }
+        guard range.from < range.to else {
+            throw CommandFailure(
+                what: what, why: "--to is not after --from", hint: "name a later --to", status: .usage)
+        }
+        return range
+    }
+}
+
+extension FilmTask {
+    /// Bytes of each source's file, for people alone: what cannot be read is said when it is opened.
+    var sizes: [Int64] { sources.map { $0.bound?.file.size ?? (try? RandomAccessFile($0.path).size) ?? 0 } }
+
+    /// Nothing that is read is ever replaced, nor what is no file.
+    func check(_ output: String, replaces: Bool, or what: String) throws(CommandFailure) {
+        for source in sources { try ArchiveOutput.check(output, input: source.path, replaces: replaces, or: what) }
+    }
+
+    /// Takes all of it into a film, whose archives open with keys of theirs.
+    ///
+    /// - Parameter target: nil: an MP4 file.
+    /// - Returns: the stream that the archives are of, as their policies say; nil: they name none.
+    func copy(
+        to export: FilmExport, _ output: String, _ keys: ArchiveKeySource, _ work: ArchiveWork,
+        into target: SealedFilm? = nil
+    ) async throws -> String? {
+        var done: Int64 = 0
+        var stream: String?
+        for (listed, size) in zip(sources, sizes) {
+            let before = done
+            do throws(ArchiveError) { try work.progress(before) } catch {
+                throw FilmExport.failure(error, output, listed, clock)
+            }
+            let (source, archive) = try FilmExport.open(listed, isListed: isListed, output, clock)
+            let opened = try await keys.open(archive, what: FilmExport.what(output, source))
+            stream = archive.policy?.stream
+            try export.check(source, isOf: stream)
+            try target?.accept(archive.policy, of: source)
+            let bytes = ArchiveBytes(opened, map: archive.map) { (place) throws(ArchiveError) in
+                try work.progress(before &+ place)
+            }
+            try export.add(source, bytes, range)
+            done = done &+ size
+        }
+        return stream
+    }
+}
+
+extension BinderReader {
+    /// - Parameter what: what does not happen when it cannot be read.
+    static func reading(_ file: String, or what: String) throws(CommandFailure) -> BinderReader {
+        do throws(ArchiveError) { return try BinderReader(file) } catch { throw CommandFailure(error, what: what) }
+    }
+}
