@@ -29,7 +29,7 @@ let folders = [
     ("C", "CALSA CAVCodec CCurl COpenSSL CProgram CSQLite CSandbox CSystemd CV4L2 CXML2 CZlib"),
     (
         "Protocols",
-        "AMF0 ErrorCatalog FLV HTTPVideo KeyAccess Media NanoTDF ONVIF PrometheusText RTMP RTP RTSP Redaction TDF TOML Wire"
+        "AMF0 CommonEncryption ErrorCatalog FLV HTTPVideo KeyAccess Media NanoTDF ONVIF PrometheusText RTMP RTP RTSP Redaction TDF TOML Wire"
     ),
     (
         "System",
@@ -137,6 +137,7 @@ let package = Package(
         protocolCore("Wire"),
         protocolCore("Media", ["Wire"]),
         protocolCore("AMF0", ["Wire"]),
+        protocolCore("CommonEncryption", ["Wire", "Media"]),
         protocolCore("FLV", ["Wire", "Media", "AMF0"]),
         protocolCore("RTMP", ["Wire", "AMF0"]),
         protocolCore("NanoTDF", ["Wire"]),
@@ -157,7 +158,8 @@ let package = Package(
         module("Platform", ["CSandbox"]),
         module("Cryptography", ["Wire", "COpenSSL"]),
         module("NanoTDFCryptography", ["COpenSSL", "Cryptography", "NanoTDF"]),
-        module("TDFCryptography", ["COpenSSL", "Cryptography", "KeyAccess", "NanoTDF", "TDF", "Wire"]),
+        module(
+            "TDFCryptography", ["COpenSSL", "CommonEncryption", "Cryptography", "KeyAccess", "NanoTDF", "TDF", "Wire"]),
         module("Compression", ["CZlib"]),
         module("ConnectionAcceptance", [nioCore]),
         module("HTTPClient", ["Wire", "CCurl", "Cryptography", "Platform"]),
@@ -219,7 +221,10 @@ let package = Package(
         // 3: services
         module(
             "Archive",
-            ["Compression", "Cryptography", "KeyAccess", "NanoTDF", "Platform", "TDF", "TDFCryptography", "Wire"]),
+            [
+                "CommonEncryption", "Compression", "Cryptography", "KeyAccess", "NanoTDF", "Platform", "TDF",
+                "TDFCryptography", "Wire",
+            ]),
         module(
             "CameraPipeline",
             [
@@ -379,6 +384,7 @@ let package = Package(
         tests("Wire", ["Wire"]),
         tests("Media", ["Media", "Wire"], fixtures: true),
         tests("AMF0", ["AMF0", "Wire"]),
+        tests("CommonEncryption", ["CommonEncryption", "Cryptography", "Media", "MediaFile", "TDFCryptography"]),
         tests("FLV", ["FLV", "FLVTestSupport", "AMF0", "Media", "Wire"], fixtures: true),
         tests("RTMP", ["RTMP", "AMF0", "Wire"], fixtures: true),
         tests("NanoTDF", ["NanoTDF", "NanoTDFCryptography", "Cryptography", "Wire"], fixtures: true),

@@ -17,6 +17,7 @@ struct ArchiveCommand: ParsableCommand {
         subcommands: [
             ArchiveListCommand.self, ArchiveExportCommand.self, ArchivePinCommand.self, ArchiveUnpinCommand.self,
             ArchiveDeleteCommand.self, ArchiveCreateCommand.self, ArchiveVerifyCommand.self, ArchiveOpenCommand.self,
+            ArchivePlayabilityCommand.self,
         ])
 }
 
@@ -69,6 +70,11 @@ extension ArchiveReader {
     /// - Parameter what: what does not happen when it cannot be read.
     static func reading(_ file: String, or what: String) throws(CommandFailure) -> ArchiveReader {
         do throws(ArchiveError) { return try ArchiveReader(file) } catch {
+            if PlayableArchiveReader.isMeant(by: file) {
+                throw CommandFailure(
+                    what: what, why: "\(file) is of profile P, of which no part is taken",
+                    hint: "take the whole film out of it: watchboxctl archive open", status: .usage)
+            }
             guard BinderReader.isMeant(by: file) else { throw CommandFailure(error, what: what) }
             throw CommandFailure(
                 what: what, why: "\(file) is a binder of several archives",
@@ -81,6 +87,15 @@ extension CBCArchiveReader {
     /// - Parameter what: what does not happen when it cannot be read.
     static func reading(_ file: String, or what: String) throws(CommandFailure) -> CBCArchiveReader {
         do throws(ArchiveError) { return try CBCArchiveReader(file) } catch { throw CommandFailure(error, what: what) }
+    }
+}
+
+extension PlayableArchiveReader {
+    /// - Parameter what: what does not happen when it cannot be read.
+    static func reading(_ file: String, or what: String) throws(CommandFailure) -> PlayableArchiveReader {
+        do throws(ArchiveError) { return try PlayableArchiveReader(file) } catch {
+            throw CommandFailure(error, what: what)
+        }
     }
 }
 
@@ -152,6 +167,18 @@ extension CommandFailure {
         case .format(.segmentsExhausted(_)), .format(.segmentTooLarge(_, _)):
             self.init(what: what, why: "\(error)", hint: "divide the film into shorter ones")
         case .format:
+            self.init(
+                what: what, why: "\(error)",
+                hint: "look for another copy of the file: this one is damaged, or no archive")
+        case .playable(.tooLong):
+            self.init(what: what, why: "\(error)", hint: "divide the film into shorter ones")
+        case .playable(.noFilm), .playable(.media(_, file: nil)):
+            self.init(
+                what: what, why: "\(error)",
+                hint:
+                    "name a fragmented MP4, as ffmpeg -i FILM -c copy -movflags frag_keyframe+empty_moov+default_base_moof makes one"
+            )
+        case .playable:
             self.init(
                 what: what, why: "\(error)",
                 hint: "look for another copy of the file: this one is damaged, or no archive")

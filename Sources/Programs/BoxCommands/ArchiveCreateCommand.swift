@@ -34,8 +34,8 @@ struct ArchiveCreateCommand: AsyncParsableCommand {
 
     @Option(
         help: """
-            Form of the archive: s for OpenTDF's tools, f for readers of whole archives with AES-128-CBC. Unless given: s of a \
-            film; recordings are bound as they are.
+            Form of the archive: s for OpenTDF's tools, f for readers of whole archives with AES-128-CBC, p for FairPlay players. \
+            Unless given: s of a film; recordings are bound as they are.
             """)
     var profile: ArchiveProfile?
 

@@ -22,9 +22,9 @@ struct ArchiveDocument: Codable, Equatable {
     var output: String?
     /// Bytes of the file.
     var size: Int64
-    /// `s` or `f` (docs/ref/archive-format.md).
+    /// `s`, `f` or `p` (docs/ref/archive-format.md).
     var profile: String
-    /// Bytes of what is sealed in it; of profile F up to 16 more, which its padding is.
+    /// Bytes of what is sealed in it; of profile F up to 16 more, which its padding is, and of profile P some more, which say how it is encrypted.
     var clearSize: Int64
     /// Nil: the form has none.
     var segments: Int?
@@ -67,6 +67,17 @@ struct ArchiveDocument: Codable, Equatable {
         mimeType = manifest.payload?.mimeType
     }
 
+    init(_ archive: PlayableArchiveReader, file: String, verified: Verified, output: String? = nil) {
+        let manifest = archive.manifest
+        self.init(
+            .p, file: file, verified: verified, output: output, manifest.meta,
+            manifest.encryptionInformation.keyAccess.first, archive.policy)
+        size = archive.size
+        clearSize = archive.mediaSize
+        segments = archive.playlist.segments.count
+        mimeType = manifest.payload.mimeType
+    }
+
     private init(
         _ profile: ArchiveProfile, file: String, verified: Verified, output: String?, _ meta: TDFManifest.Meta?,
         _ keyAccess: KeyAccessObject?, _ policy: AccessPolicy?
@@ -95,6 +106,7 @@ struct ArchiveDocument: Codable, Equatable {
     ) throws(CommandFailure) -> ArchiveDocument {
         switch profile {
         case .s: ArchiveDocument(try ArchiveReader.reading(file, or: what), file: file, verified: .structure)
+        case .p: ArchiveDocument(try PlayableArchiveReader.reading(file, or: what), file: file, verified: .structure)
         case .f: ArchiveDocument(try CBCArchiveReader.reading(file, or: what), file: file, verified: .structure)
         }
     }

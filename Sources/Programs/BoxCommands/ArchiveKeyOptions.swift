@@ -117,6 +117,27 @@ enum ArchiveKeySource {
         }
     }
 
+    /// The same of one of profile P.
+    func open(_ archive: PlayableArchiveReader, what: String) async throws(CommandFailure) -> OpenedPlayableArchive {
+        let key = try await contentKey(of: archive, what: what)
+        do throws(ArchiveError) { return try archive.opened(key.content, fromKeyAccess: key.index) } catch {
+            throw CommandFailure(error, what: what)
+        }
+    }
+
+    /// The key of an archive of profile P, and the entry of `keyAccess` that it came from. Nothing is verified with it yet.
+    func contentKey(
+        of archive: PlayableArchiveReader, what: String
+    ) async throws(CommandFailure) -> (content: ContentKey, index: Int) {
+        let encryption = archive.manifest.encryptionInformation
+        let (key, index) = try await found(encryption.keyAccess, what: what) { (own, object) in
+            try? own.contentKey(from: object)
+        } rewrap: { (client, object) throws(KeyAccessError) in
+            try await client.rewrapContentKey(archive: object, policy: encryption.policy)
+        }
+        return (key, index)
+    }
+
     /// - Parameters:
     ///   - unwrap: with a private key; nil: it was not wrapped for that.
     ///   - rewrap: by a KAS.

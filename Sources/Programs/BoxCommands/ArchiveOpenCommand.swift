@@ -39,6 +39,10 @@ struct ArchiveOpenCommand: AsyncParsableCommand {
             try await openWhole(or: what)
             return
         }
+        if PlayableArchiveReader.isMeant(by: file) {
+            try await openPlayable(or: what)
+            return
+        }
         let archive = try ArchiveReader.reading(file, or: what)
         let opened = try await key.open(archive, what: what)
         try ArchiveWork.perform("opening", total: opened.size, or: what) { (work) throws(ArchiveError) in
@@ -72,6 +76,22 @@ struct ArchiveOpenCommand: AsyncParsableCommand {
             ArchiveDocument(archive, file: file, verified: isVerified ? .content : .structure, output: output),
             isVerified
                 ? "opened into \(output)" : "opened into \(output); whether anybody changed it cannot be told")
+    }
+
+    /// One of profile P.
+    private func openPlayable(or what: String) async throws {
+        let archive = try PlayableArchiveReader.reading(file, or: what)
+        let opened = try await key.source(what: what).open(archive, what: what)
+        try ArchiveWork.perform("opening", total: archive.mediaSize, or: what) { (work) throws(ArchiveError) in
+            if output == "-" {
+                try opened.read(progress: work.progress) { (bytes) throws(ArchiveError) in
+                    StandardOutput.write(bytes)
+                }
+            } else {
+                try opened.export(to: output, replaces: force, progress: work.progress)
+            }
+        }
+        show(ArchiveDocument(archive, file: file, verified: .content, output: output), "opened into \(output)")
     }
 
     private func show(_ document: ArchiveDocument, _ action: String) {

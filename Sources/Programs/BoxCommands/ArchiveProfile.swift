@@ -6,4 +6,6 @@ enum ArchiveProfile: String, CaseIterable, ExpressibleByArgument {
     case s
     /// AES-128-CBC over the whole, with a MAC: what Arkavo's readers of whole archives open.
     case f
+    /// HTTP Live Streaming, encrypted sample by sample (cbcs): what FairPlay players take.
+    case p
 }

@@ -36,6 +36,10 @@ struct ArchiveVerifyCommand: AsyncParsableCommand {
             try await verifyWhole(or: what)
             return
         }
+        if PlayableArchiveReader.isMeant(by: file) {
+            try await verifyPlayable(or: what)
+            return
+        }
         let archive = try ArchiveReader.reading(file, or: what)
         let opened = key.isNamed ? try await key.open(archive, what: what) : nil
         let size = archive.map.clearSize
@@ -47,13 +51,7 @@ struct ArchiveVerifyCommand: AsyncParsableCommand {
                 try work.progress((opened == nil ? 0 : size) + done)
             }
         }
-        let document = ArchiveDocument(archive, file: file, verified: opened == nil ? .structure : .content)
-        StandardOutput.show(
-            document, json: json,
-            document.lines(
-                opened == nil
-                    ? "whole, so far as that shows without its key (--key, or --kas and --kas-token-file)"
-                    : "whole, and the film that was sealed"))
+        show(ArchiveDocument(archive, file: file, verified: opened == nil ? .structure : .content))
     }
 
     /// One of profile F.
@@ -69,11 +67,28 @@ struct ArchiveVerifyCommand: AsyncParsableCommand {
                 try work.progress((opened?.work ?? 0) + done)
             }
         }
-        let document = ArchiveDocument(archive, file: file, verified: opened == nil ? .structure : .content)
+        show(ArchiveDocument(archive, file: file, verified: opened == nil ? .structure : .content))
+    }
+
+    /// One of profile P.
+    private func verifyPlayable(or what: String) async throws {
+        let archive = try PlayableArchiveReader.reading(file, or: what)
+        let opened = key.isNamed ? try await key.source(what: what).open(archive, what: what) : nil
+        try ArchiveWork.perform("verifying", total: archive.mediaSize, or: what) { (work) throws(ArchiveError) in
+            if let opened {
+                try opened.read(progress: work.progress) { (_) throws(ArchiveError) in }
+            } else {
+                try archive.verifyStructure(progress: work.progress)
+            }
+        }
+        show(ArchiveDocument(archive, file: file, verified: opened == nil ? .structure : .content))
+    }
+
+    private func show(_ document: ArchiveDocument) {
         StandardOutput.show(
             document, json: json,
             document.lines(
-                opened == nil
+                document.verified == .structure
                     ? "whole, so far as that shows without its key (--key, or --kas and --kas-token-file)"
                     : "whole, and the film that was sealed"))
     }

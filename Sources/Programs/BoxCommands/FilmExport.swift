@@ -442,7 +442,7 @@ final class FilmExport {
     ) -> CommandFailure {
         var failure = CommandFailure(error, what: what(output, source))
         switch error {
-        case .input, .format: failure.hint += detour(source, clock)
+        case .input, .format, .playable: failure.hint += detour(source, clock)
         case .cancelled: failure.what = what(output)
         case .output, .readBack: break
         }

@@ -93,6 +93,8 @@ extension ArchiveProfile {
                 path, recipient: recipient, policy: policy, mimeType: mimeType, segmentSize: segmentSize)
         case .f:
             try CBCArchiveWriter(path, recipient: recipient, policy: policy, mimeType: mimeType)
+        case .p:
+            try PlayableArchiveWriter(path, recipient: recipient, policy: policy)
         }
     }
 }

@@ -24,6 +24,13 @@ public struct AVCSequenceParameterSet: Equatable, Sendable {
 
     /// Parses a whole NAL unit, with its header byte and with emulation prevention.
     public static func parse(_ unit: ArraySlice<UInt8>) throws(MediaError) -> AVCSequenceParameterSet {
+        try read(unit).set
+    }
+
+    /// The same, with what slice headers depend on.
+    static func read(
+        _ unit: ArraySlice<UInt8>
+    ) throws(MediaError) -> (set: AVCSequenceParameterSet, syntax: AVCSequenceSyntax) {
         var reader = BitReader(nalUnit: unit)
         try reader.avcHeader(type: 7)
         let profile = UInt8(truncatingIfNeeded: try reader.bits(8))
@@ -34,8 +41,8 @@ public struct AVCSequenceParameterSet: Equatable, Sendable {
         var chroma = Chroma()
         if highProfiles.contains(profile) { chroma = try Chroma.parse(&reader) }
 
-        _ = try reader.unsignedExpGolomb(.frameNumberBits, upTo: 12)
-        try passPictureOrderCount(&reader)
+        let frameNumberBits = try reader.unsignedExpGolomb(.frameNumberBits, upTo: 12) + 4
+        let order = try pictureOrder(&reader)
         let references = try reader.unsignedExpGolomb(.referenceFrames, upTo: 16)
         try reader.skip(1)  // gaps_in_frame_num_value_allowed_flag
         // 1056 macroblocks are the longest side at level 6.2: sqrt(8 × 139 264).
@@ -49,10 +56,15 @@ public struct AVCSequenceParameterSet: Equatable, Sendable {
             chroma: chroma, framesOnly: framesOnly)
         // The VUI stands last, and nothing but the rate is taken of it: a set in which it is cut or broken is usable.
         let frameRate = try? usabilityRate(&reader)
-        return AVCSequenceParameterSet(
+        let syntax = AVCSequenceSyntax(
+            id: id, hasSeparatePlanes: chroma.isSeparate, chromaArrayType: chroma.isSeparate ? 0 : chroma.format,
+            frameNumberBits: frameNumberBits, order: order, framesOnly: framesOnly,
+            mapUnits: widthInMacroblocks * heightInMapUnits)
+        let set = AVCSequenceParameterSet(
             id: id, profile: profile, constraints: constraints, level: level, chromaFormat: chroma.format,
             lumaBitDepth: chroma.lumaBitDepth, chromaBitDepth: chroma.chromaBitDepth, width: width, height: height,
             isProgressive: framesOnly, maximumReferenceFrames: references, frameRate: frameRate)
+        return (set, syntax)
     }
 
     /// The profiles whose sets say chroma format, bit depth and scaling lists (§7.3.2.1.1).
@@ -93,18 +105,20 @@ public struct AVCSequenceParameterSet: Equatable, Sendable {
         }
     }
 
-    private static func passPictureOrderCount(_ reader: inout BitReader) throws(MediaError) {
+    private static func pictureOrder(_ reader: inout BitReader) throws(MediaError) -> AVCSequenceSyntax.Order {
         switch try reader.unsignedExpGolomb(.pictureOrderCount, upTo: 2) {
         case 0:
-            _ = try reader.unsignedExpGolomb(.pictureOrderCount, upTo: 12)
+            return .leastBits(try reader.unsignedExpGolomb(.pictureOrderCount, upTo: 12) + 4)
         case 1:
-            try reader.skip(1)
+            let isAlwaysZero = try reader.flag()
             _ = try reader.signedExpGolomb()
             _ = try reader.signedExpGolomb()
             for _ in 0..<(try reader.unsignedExpGolomb(.pictureOrderCount, upTo: 255)) {
                 _ = try reader.signedExpGolomb()
             }
-        default: break
+            return .cycle(hasDeltas: !isAlwaysZero)
+        default:
+            return .decodingOrder
         }
     }
 
@@ -153,7 +167,7 @@ public struct AVCPictureParameterSet: Equatable, Sendable {
 
 extension BitReader {
     /// forbidden_zero_bit, nal_ref_idc, nal_unit_type (§7.3.1).
-    fileprivate mutating func avcHeader(type expected: UInt32) throws(MediaError) {
+    mutating func avcHeader(type expected: UInt32) throws(MediaError) {
         guard try bits(1) == 0 else { throw .invalid(.forbiddenZeroBit, value: 1, offset: offset) }
         try skip(2)
         let type = try bits(5)

@@ -21,6 +21,13 @@ public struct HEVCSequenceParameterSet: Equatable, Sendable {
 
     /// Parses a whole NAL unit of the base layer, with its two header bytes and with emulation prevention.
     public static func parse(_ unit: ArraySlice<UInt8>) throws(MediaError) -> HEVCSequenceParameterSet {
+        try read(unit).set
+    }
+
+    /// The same, with what slice segment headers depend on.
+    static func read(
+        _ unit: ArraySlice<UInt8>
+    ) throws(MediaError) -> (set: HEVCSequenceParameterSet, syntax: HEVCSequenceSyntax) {
         var reader = BitReader(nalUnit: unit)
         try reader.hevcHeader(type: 33)
         let videoParameterSetID = Int(try reader.bits(4))
@@ -30,108 +37,85 @@ public struct HEVCSequenceParameterSet: Equatable, Sendable {
         let id = try reader.unsignedExpGolomb(.sequenceParameterSetID, upTo: 15)
         let chromaFormat = try reader.unsignedExpGolomb(.chromaFormat, upTo: 3)
         let isSeparate = chromaFormat == 3 ? try reader.flag() : false
-        let (width, height) = try size(&reader, chromaFormat: isSeparate ? 0 : chromaFormat)
+        let (coded, cropped) = try size(&reader, chromaFormat: isSeparate ? 0 : chromaFormat)
         let lumaBitDepth = try reader.unsignedExpGolomb(.bitDepth, upTo: 8) + 8
         let chromaBitDepth = try reader.unsignedExpGolomb(.bitDepth, upTo: 8) + 8
         let orderCountBits = try reader.unsignedExpGolomb(.pictureOrderCount, upTo: 12) + 4
         try reader.passSubLayerOrdering(temporalLayers: temporalLayers)
-        try passCodingTools(&reader, chromaFormat: chromaFormat)
-        try passReferencePictures(&reader, orderCountBits: orderCountBits)
-        try reader.skip(2)  // sps_temporal_mvp_enabled_flag, strong_intra_smoothing_enabled_flag
+        let tools = try codingTools(&reader)
+        let references = try referencePictures(&reader, orderCountBits: orderCountBits)
+        let predictsMotionInTime = try reader.flag()
+        try reader.skip(1)  // strong_intra_smoothing_enabled_flag
         // The VUI stands last, and nothing but the rate is taken of it: a set in which it is cut or broken is usable.
         let frameRate = try? usabilityRate(&reader)
-        return HEVCSequenceParameterSet(
+        let blockSize = 1 << tools.blockSizeBits
+        let blocks = ((coded.width + blockSize - 1) / blockSize) * ((coded.height + blockSize - 1) / blockSize)
+        let syntax = HEVCSequenceSyntax(
+            id: id, profile: profile.profile, hasSeparatePlanes: isSeparate,
+            chromaArrayType: isSeparate ? 0 : chromaFormat, blocks: blocks, orderCountBits: orderCountBits,
+            hasSampleAdaptiveOffset: tools.hasSampleAdaptiveOffset, sets: references.sets,
+            longTermIsUsed: references.longTermIsUsed, predictsMotionInTime: predictsMotionInTime)
+        let set = HEVCSequenceParameterSet(
             id: id, videoParameterSetID: videoParameterSetID, profile: profile, temporalLayers: temporalLayers,
             temporalIDIsNested: isNested, chromaFormat: chromaFormat, lumaBitDepth: lumaBitDepth,
-            chromaBitDepth: chromaBitDepth, width: width, height: height, frameRate: frameRate)
+            chromaBitDepth: chromaBitDepth, width: cropped.width, height: cropped.height, frameRate: frameRate)
+        return (set, syntax)
     }
+
+    private typealias Size = (width: Int, height: Int)
 
     private static func size(
         _ reader: inout BitReader, chromaFormat: Int
-    ) throws(MediaError) -> (width: Int, height: Int) {
+    ) throws(MediaError) -> (coded: Size, cropped: Size) {
         // 16 888 is the longest side at level 6.2: sqrt(8 × 35 651 584) and a little.
         let width = try reader.unsignedExpGolomb(.frameWidth, upTo: 16_888)
         let height = try reader.unsignedExpGolomb(.frameHeight, upTo: 16_888)
         guard width > 0 else { throw .invalid(.frameWidth, value: 0, offset: reader.offset) }
         guard height > 0 else { throw .invalid(.frameHeight, value: 0, offset: reader.offset) }
-        guard try reader.flag() else { return (width, height) }
+        let coded = (width, height)
+        guard try reader.flag() else { return (coded, coded) }
         let unitX = chromaFormat == 1 || chromaFormat == 2 ? 2 : 1
-        return try reader.cropped(width: width, height: height, unitX: unitX, unitY: chromaFormat == 1 ? 2 : 1)
+        return (
+            coded,
+            try reader.cropped(width: width, height: height, unitX: unitX, unitY: chromaFormat == 1 ? 2 : 1)
+        )
     }
 
-    /// From log2_min_luma_coding_block_size_minus3 to the PCM fields.
-    private static func passCodingTools(_ reader: inout BitReader, chromaFormat: Int) throws(MediaError) {
+    /// From log2_min_luma_coding_block_size_minus3 to the PCM fields: CtbLog2SizeY, and sample_adaptive_offset_enabled_flag.
+    private static func codingTools(
+        _ reader: inout BitReader
+    ) throws(MediaError) -> (blockSizeBits: Int, hasSampleAdaptiveOffset: Bool) {
+        let smallest = try reader.unsignedExpGolomb(.codingBlockSize, upTo: 4) + 3
+        let blockSizeBits = smallest + (try reader.unsignedExpGolomb(.codingBlockSize, upTo: 4))
+        // Sizes of transform blocks, and depths of their hierarchies.
         for _ in 0..<4 { _ = try reader.unsignedExpGolomb(.codingBlockSize, upTo: 4) }
-        for _ in 0..<2 { _ = try reader.unsignedExpGolomb(.codingBlockSize, upTo: 4) }  // transform hierarchy depths
-        if try reader.flag(), try reader.flag() { try passScalingLists(&reader) }
-        try reader.skip(2)  // amp_enabled_flag, sample_adaptive_offset_enabled_flag
+        if try reader.flag(), try reader.flag() { try reader.passScalingLists() }
+        try reader.skip(1)  // amp_enabled_flag
+        let hasSampleAdaptiveOffset = try reader.flag()
         if try reader.flag() {
             try reader.skip(8)  // PCM sample bit depths
             _ = try reader.unsignedExpGolomb(.codingBlockSize, upTo: 2)
             _ = try reader.unsignedExpGolomb(.codingBlockSize, upTo: 2)
             try reader.skip(1)  // pcm_loop_filter_disabled_flag
         }
+        return (blockSizeBits, hasSampleAdaptiveOffset)
     }
 
-    /// scaling_list_data (§7.3.4).
-    private static func passScalingLists(_ reader: inout BitReader) throws(MediaError) {
-        for size in 0..<4 {
-            for _ in stride(from: 0, to: 6, by: size == 3 ? 3 : 1) {
-                guard try reader.flag() else {
-                    _ = try reader.unsignedExpGolomb(.scalingListDelta, upTo: 5)
-                    continue
-                }
-                if size > 1 { _ = try reader.signedExpGolomb() }
-                for _ in 0..<min(64, 1 << (4 + size * 2)) { _ = try reader.signedExpGolomb() }
-            }
-        }
-    }
-
-    private static func passReferencePictures(
+    /// The short-term sets, and used_by_curr_pic_lt_sps_flag of each long-term picture; nil: there are none of these.
+    private static func referencePictures(
         _ reader: inout BitReader, orderCountBits: Int
-    ) throws(MediaError) {
-        var pictures = 0
-        for set in 0..<(try reader.unsignedExpGolomb(.shortTermReferencePictures, upTo: 64)) {
-            pictures = try passShortTermSet(&reader, isFirst: set == 0, before: pictures)
+    ) throws(MediaError) -> (sets: [HEVCReferencePictureSet], longTermIsUsed: [Bool]?) {
+        var sets: [HEVCReferencePictureSet] = []
+        for _ in 0..<(try reader.unsignedExpGolomb(.shortTermReferencePictures, upTo: 64)) {
+            sets.append(try HEVCReferencePictureSet.parse(&reader, behind: sets, isInSlice: false))
         }
-        guard try reader.flag() else { return }
-        let longTerm = try reader.unsignedExpGolomb(.longTermReferencePictures, upTo: 32)
-        try reader.skip(longTerm * (orderCountBits + 1))
-    }
-
-    /// st_ref_pic_set (§7.3.7).
-    ///
-    /// - Parameter before: NumDeltaPocs of the set before, from which this one may be predicted.
-    /// - Returns: NumDeltaPocs of this one.
-    private static func passShortTermSet(
-        _ reader: inout BitReader, isFirst: Bool, before: Int
-    ) throws(MediaError) -> Int {
-        var pictures = 0
-        if !isFirst, try reader.flag() {
-            try reader.skip(1)  // delta_rps_sign
-            _ = try reader.unsignedExpGolomb(.shortTermReferencePictures, upTo: 0x7FFF)
-            for _ in 0...before {
-                // used_by_curr_pic_flag, and use_delta_flag where it is not set (7-61, 7-62)
-                if try reader.flag() {
-                    pictures += 1
-                } else if try reader.flag() {
-                    pictures += 1
-                }
-            }
-        } else {
-            let negative = try reader.unsignedExpGolomb(.shortTermReferencePictures, upTo: 16)
-            let positive = try reader.unsignedExpGolomb(.shortTermReferencePictures, upTo: 16)
-            pictures = negative + positive
-            for _ in 0..<pictures {
-                _ = try reader.unsignedExpGolomb(.shortTermReferencePictures, upTo: 0x7FFF)
-                try reader.skip(1)
-            }
+        guard try reader.flag() else { return (sets, nil) }
+        var longTermIsUsed: [Bool] = []
+        for _ in 0..<(try reader.unsignedExpGolomb(.longTermReferencePictures, upTo: 32)) {
+            try reader.skip(orderCountBits)
+            longTermIsUsed.append(try reader.flag())
         }
-        // sps_max_dec_pic_buffering is at most 16 (§A.4.2).
-        guard pictures <= 16 else {
-            throw .invalid(.shortTermReferencePictures, value: UInt64(pictures), offset: reader.offset)
-        }
-        return pictures
+        return (sets, longTermIsUsed)
     }
 
     /// The VUI, if there is one, as far as the timing (§E.2.1); what follows it is not needed and not read.
@@ -143,5 +127,21 @@ public struct HEVCSequenceParameterSet: Equatable, Sendable {
             for _ in 0..<4 { _ = try reader.unsignedExpGolomb() }  // default display window
         }
         return try reader.flag() ? try reader.hevcTiming() : nil
+    }
+}
+
+extension BitReader {
+    /// scaling_list_data (§7.3.4).
+    mutating func passScalingLists() throws(MediaError) {
+        for size in 0..<4 {
+            for _ in stride(from: 0, to: 6, by: size == 3 ? 3 : 1) {
+                guard try flag() else {
+                    _ = try unsignedExpGolomb(.scalingListDelta, upTo: 5)
+                    continue
+                }
+                if size > 1 { _ = try signedExpGolomb() }
+                for _ in 0..<min(64, 1 << (4 + size * 2)) { _ = try signedExpGolomb() }
+            }
+        }
     }
 }

@@ -23,6 +23,8 @@ public enum MediaError: WireFailure, Equatable, Sendable {
         case profile, chromaFormat, bitDepth, scalingListDelta, frameNumberBits, pictureOrderCount, referenceFrames
         case frameWidth, frameHeight, croppingWindow, temporalLayers, layerSets, codingBlockSize
         case shortTermReferencePictures, longTermReferencePictures
+        case sliceType, sliceGroups, activeReferences, referenceListModification, predictionWeights
+        case referenceMarking, tiles, entryPoints, headerExtension, alignment
         case configurationVersion, nalUnitLengthSize, nalUnitLength
         case audioObjectType, samplingFrequency, channelConfiguration
     }

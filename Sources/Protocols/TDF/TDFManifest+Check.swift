@@ -3,7 +3,7 @@ internal import Wire
 
 extension TDFManifest {
     /// Characters of a policy's base64: room for a thousand attributes.
-    static let maxPolicyLength = 64 << 10
+    public static let maxPolicyLength = 64 << 10
     static let keyAccessCounts = 1...16
     /// Bytes of one text of a `keyAccess` entry: it is shown, and goes to the KAS.
     static let maxTextLength = 4096

@@ -11,6 +11,9 @@ public struct ZIPDirectory: Equatable, Sendable {
         public static let archive = Limits(entries: 16, bytes: 64 << 10)
         /// Recordings, each with a name and sizes of 64 bits, and their index.
         public static let binder = Limits(entries: BinderContainer.maxRecordings + 1, bytes: 8 << 20)
+        /// Segments, playlist and manifest.
+        public static let playable = Limits(
+            entries: PlayableContainer.maxEntries, bytes: PlayableContainer.maxDirectoryBytes)
     }
 
     /// In the file.

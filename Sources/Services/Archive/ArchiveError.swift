@@ -8,6 +8,8 @@ public enum ArchiveError: Error, Equatable, Sendable {
     case output(FileFailure)
     /// What is wrong with the archive, and where.
     case format(TDFError)
+    /// The same of one of profile P.
+    case playable(PlayableArchiveFault)
     /// What was written is not what is read: the storage does not keep it.
     case readBack(TDFError)
     /// Whoever waits for it wants it no more.
@@ -20,6 +22,7 @@ extension ArchiveError: CustomStringConvertible {
         case .input(let failure): "\(failure)"
         case .output(let failure): "\(failure.path): \(failure.reason)"
         case .format(let error): "\(error)"
+        case .playable(let fault): "\(fault)"
         case .readBack(let error): "what was written reads differently: \(error)"
         case .cancelled: "it was interrupted"
         }

@@ -3,7 +3,7 @@ internal import TDF
 
 /// The entries of a ZIP file, where nothing else is in it, and none reaches into another.
 struct ZIPContents {
-    struct Item {
+    struct Item: Sendable {
         var entry: ZIPEntry
         /// In the file.
         var data: Range<Int64>

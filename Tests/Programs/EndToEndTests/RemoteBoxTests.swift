@@ -158,7 +158,7 @@ extension EndToEndTests {
             // About no box: what a person sees, or a URL, a file, or this program.
             let elsewhere: Set = [
                 "play", "relay link", "explain", "completion", "manual", "config schema", "version", "archive create",
-                "archive verify", "archive open",
+                "archive verify", "archive open", "archive playability",
             ]
             try await Self.with { box in
                 let tools = box.stage.file("bin")

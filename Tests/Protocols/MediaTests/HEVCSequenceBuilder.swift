@@ -161,38 +161,42 @@ enum HEVCSequenceBuilder {
         func pick(_ range: ClosedRange<Int>) -> Int { Int.random(in: range, using: &random) }
         let sets = pick(0...64)
         writer.unsignedExpGolomb(sets)
-        var before = 0
+        // How far each picture of the set before is away: the nearest before it first, then the nearest behind it.
+        var distances: [Int] = []
         for set in 0..<sets {
             // A predicted set grows by one picture at most: 16 must hold.
-            let isPredicted = set > 0 && before < 16 && coin()
+            let isPredicted = set > 0 && distances.count < 16 && coin()
             if set > 0 { writer.flag(isPredicted) }
-            var pictures = 0
+            var next: [Int] = []
             if isPredicted {
-                writer.flag(coin())
-                writer.unsignedExpGolomb(pick(0...9))
-                for _ in 0...before {
+                let isNegative = coin()
+                let size = pick(0...9)
+                writer.flag(isNegative)
+                writer.unsignedExpGolomb(size)
+                for distance in distances + [0] {
                     let isUsed = coin()
+                    let hasDelta = coin()
                     writer.flag(isUsed)
-                    if isUsed {
-                        pictures += 1
-                    } else {
-                        let hasDelta = coin()
-                        writer.flag(hasDelta)
-                        if hasDelta { pictures += 1 }
+                    if !isUsed { writer.flag(hasDelta) }
+                    if isUsed || hasDelta { next.append(distance + (isNegative ? -1 : 1) * (size + 1)) }
+                }
+                // What falls onto the picture itself is no reference (7-61, 7-62).
+                next.removeAll { $0 == 0 }
+            } else {
+                let counts = [pick(0...8), pick(0...8)]
+                for count in counts { writer.unsignedExpGolomb(count) }
+                for (side, count) in counts.enumerated() {
+                    var distance = 0
+                    for _ in 0..<count {
+                        let gap = pick(0...3)
+                        writer.unsignedExpGolomb(gap)
+                        writer.flag(coin())
+                        distance += gap + 1
+                        next.append(side == 0 ? -distance : distance)
                     }
                 }
-            } else {
-                let negative = pick(0...8)
-                let positive = pick(0...8)
-                writer.unsignedExpGolomb(negative)
-                writer.unsignedExpGolomb(positive)
-                pictures = negative + positive
-                for _ in 0..<pictures {
-                    writer.unsignedExpGolomb(pick(0...3))
-                    writer.flag(coin())
-                }
             }
-            before = pictures
+            distances = next.filter { $0 < 0 }.sorted(by: >) + next.filter { $0 > 0 }.sorted()
         }
         let hasLongTerm = coin()
         writer.flag(hasLongTerm)
