@@ -70,11 +70,6 @@ extension ArchiveReader {
     /// - Parameter what: what does not happen when it cannot be read.
     static func reading(_ file: String, or what: String) throws(CommandFailure) -> ArchiveReader {
         do throws(ArchiveError) { return try ArchiveReader(file) } catch {
-            if PlayableArchiveReader.isMeant(by: file) {
-                throw CommandFailure(
-                    what: what, why: "\(file) is of profile P, of which no part is taken",
-                    hint: "take the whole film out of it: watchboxctl archive open", status: .usage)
-            }
             guard BinderReader.isMeant(by: file) else { throw CommandFailure(error, what: what) }
             throw CommandFailure(
                 what: what, why: "\(file) is a binder of several archives",
@@ -143,7 +138,7 @@ extension CommandFailure {
         case .format(.manifest("encryptionInformation.method.algorithm", .unsupported(_, _))):
             self.init(
                 what: what, why: "\(error)",
-                hint: "archive open and archive verify take profiles S and F, the other commands take profile S")
+                hint: "archive open and archive verify take profiles S, F and P, the other commands take profile S")
         case .format(.policyBinding), .format(.rootSignature), .format(.payloadMAC), .format(.payloadDecryption):
             self.init(
                 what: what, why: "\(error)",

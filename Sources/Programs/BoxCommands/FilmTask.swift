@@ -48,6 +48,11 @@ struct FilmTask {
 
     /// What is in a file: an archive, or several of a camera in a binder.
     init(file: String, _ times: RecordingTimeOptions, _ parser: MomentParser, or what: String) throws(CommandFailure) {
+        if PlayableArchiveReader.isMeant(by: file) {
+            throw CommandFailure(
+                what: what, why: "\(file) is of profile P, of which no part is taken",
+                hint: "take the whole film out of it: watchboxctl archive open", status: .usage)
+        }
         guard BinderReader.isMeant(by: file) else {
             let name = RecordingName(file.split(separator: "/").last.map(String.init) ?? file)
             range = try Self.range(times, begin: name?.begin, of: file, parser, or: what)
