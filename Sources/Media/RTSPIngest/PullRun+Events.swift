@@ -19,10 +19,13 @@ extension SharedState {
     }
 
     func heard(_ event: EventNotification) {
+        var event = event
+        // What is reported no more has ended, whatever its last state was.
+        if event.operation == .deleted { event.isActive = false }
         let kind = SensorEvent.Kind(rawValue: event.kind)
-        // What was so when the subscription began did not happen now. What moves still moves.
+        // What was so when the subscription began did not happen now. What moves still moves, and what has ended meanwhile is over.
         let isBeginning = event.operation == .initialized
-        if let kind, !isBeginning || kind == .motion && event.isActive == true {
+        if let kind, !isBeginning || event.isActive == false || kind == .motion && event.isActive == true {
             let source = event.sourceName.map { String($0.prefix(Self.maxTextLength)) }
             let observer = sensors.withLock { $0 }
             observer?(SensorEvent(kind: kind, isActive: event.isActive, source: source))

@@ -63,8 +63,16 @@ public struct RecordingStatistics: Codable, Equatable, Sendable {
     public var deletedFiles: UInt64 = 0
     /// The newest one; nil: there was none, or the camera is recorded all the time.
     public var lastEvent: Event?
+    /// What it is recorded for; nil: all the time.
+    public var causes: [Event.Cause]?
 
     public init() {}
+
+    /// What it waits for, for a person, while it waits.
+    public var awaited: String {
+        guard let causes, !causes.contains(.motion) else { return "an event" }
+        return causes.contains(.schedule) ? "its schedule or a mark" : "a mark"
+    }
 
     /// What goes to the disk in a day at this rate; nil in the first ten seconds.
     public var bytesPerDay: Double? { seconds >= 10 ? Double(writtenBytes) / seconds * 86_400 : nil }

@@ -6,7 +6,7 @@ internal import Synchronization
 extension ONVIFDevice {
     /// What the device announces, until the reader stops (then it unsubscribes) or the device says at the very first that
     /// it has no events. Whatever else goes wrong is tried again, after a quarter of an hour at the latest. At most 10 in a
-    /// second are kept, and the newest 64 wait for the reader.
+    /// second are kept of motion, tampering and inputs, 10 of all others, and the newest 64 wait for the reader.
     ///
     /// The first ones report the current state (`operation` is `.initialized`).
     public func events() -> AsyncStream<Event> {
@@ -41,7 +41,7 @@ extension ONVIFDevice {
             if step.action == .finish { break }
             guard await wait(until: step.time) else { break }
             await perform(step.action, &dialogue) { event in
-                if budget.take(at: Clocks.boot) { deliver(event) }
+                if budget.take(event, at: Clocks.boot) { deliver(event) }
             }
         }
         if budget.dropped > 0 {

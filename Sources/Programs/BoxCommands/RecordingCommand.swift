@@ -107,16 +107,24 @@ struct RecordingOnCommand: AsyncParsableCommand {
         settings["record_free_gigabytes"] = freeGigabytes.map { .real($0) }
         try await RecordingCommand.change(
             camera, settings, events ? "is recorded around events" : "is recorded", output
-        ) { document in
-            guard events, !Self.reportsEvents(document.settings) else { return nil }
-            return "marks, and its schedule; it reports none itself, as onvif:// cameras do"
-        }
+        ) { Self.note($0.settings, of: camera.id) }
     }
 
-    /// What happens in front of a camera is known where the camera says so.
-    static func reportsEvents(_ settings: [String: SettingValue]) -> Bool {
-        guard case .string(let source)? = settings["source"] else { return false }
-        return source.lowercased().hasPrefix("onvif://") && settings["events"] != .boolean(false)
+    /// What a person may not expect of it; nil: nothing.
+    static func note(_ settings: [String: SettingValue], of camera: String) -> String? {
+        let spans: [String]
+        if case .strings(let texts)? = settings["record_schedule"] { spans = texts } else { spans = [] }
+        guard settings["record"] == .string(CameraConfiguration.RecordingMode.events.rawValue) else {
+            guard !spans.isEmpty else { return nil }
+            return "in its schedule alone: \(spans.joined(separator: ", ")); --schedule always takes it back"
+        }
+        let rest = spans.isEmpty ? "for marks alone" : "for marks and its schedule alone"
+        guard case .string(let source)? = settings["source"], source.lowercased().hasPrefix("onvif://") else {
+            return "\(rest), since cameras of this kind report no events"
+        }
+        guard settings["events"] == .boolean(false) else { return nil }
+        let remedy = "watchboxctl camera edit \(ShellWord.quoted(camera)) --events takes them"
+        return "\(rest), since `events` of this camera is off: \(remedy)"
     }
 }
 

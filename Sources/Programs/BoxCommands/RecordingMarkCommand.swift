@@ -25,14 +25,19 @@ struct RecordingMarkCommand: AsyncParsableCommand {
 
     @OptionGroup var output: OutputOptions
 
+    static func done(_ document: RecordingMarkDocument) -> String {
+        document.isMarked ? "marked" : "recorded all the time, nothing to mark"
+    }
+
     func validate() throws {
         guard RecordingMarkRequest(seconds: seconds).isPossible else { throw ValidationError("--for is 1 to 3600.") }
     }
 
     func run() async throws {
-        try await output.client.send(
+        let document = try await output.client.send(
             .post, camera.path + "/recording/mark", body: RecordingMarkRequest(seconds: seconds),
-            or: "\(camera.id) was not marked")
-        output.report("\(camera.id): marked.", Done(object: "camera.\(camera.id)", action: "marked"))
+            as: RecordingMarkDocument.self, or: "\(camera.id) was not marked")
+        let done = Self.done(document)
+        output.report("\(camera.id): \(done).", Done(object: "camera.\(camera.id)", action: done))
     }
 }

@@ -117,6 +117,7 @@ enum CameraSettingText {
             switch value {
             case .string("off"): "no"
             case .string("events"): "around events"
+            case .string("continuous"): "all the time"
             default: plain(value)
             }
         },
@@ -150,7 +151,7 @@ enum CameraSettingText {
                 guard let value = settings[row.key] else { return nil }
                 if let kind, !row.sources.contains(kind) { return nil }
                 if kind == nil, row.sources.isEmpty { return nil }
-                return (row.name, row.value(value))
+                return (row.name, recordedInSchedule(row, settings) ?? row.value(value))
             }
             return (title: group.title, facts: facts)
         }
@@ -164,6 +165,14 @@ enum CameraSettingText {
                 }
             ))
         return groups.filter { !$0.facts.isEmpty }
+    }
+
+    /// A schedule says more of a camera that is recorded all the time than `record` does.
+    private static func recordedInSchedule(_ row: Row, _ settings: [String: SettingValue]) -> String? {
+        guard row.key == "record", settings["record"] == .string("continuous"),
+            case .strings(let spans)? = settings["record_schedule"], !spans.isEmpty
+        else { return nil }
+        return "in its schedule alone"
     }
 
     private static func seconds(_ value: SettingValue) -> Double? {

@@ -45,7 +45,7 @@ public enum RecordingView {
         case .recording: .init("on", recording.code == nil ? .good : .warning)
         case .waitingForKey: .init("waits for a key", .warning)
         case .waitingForFrames: .init("waits for frames", .warning)
-        case .waitingForEvent: .init("waits for an event", .good)
+        case .waitingForEvent: .init("waits for \(recording.awaited)", .good)
         case .failing: .init("fails", .bad)
         case .stopped: .init("stopped", .faint)
         }

@@ -291,7 +291,7 @@ struct CameraCommand: AsyncParsableCommand {
                 },
                 mark: { (seconds) throws(CodedError) in
                     guard let recorder else { return try CameraUnitService.Camera.isNotRecorded(seconds) }
-                    recorder.mark(for: seconds.map { .seconds($0) })
+                    return recorder.mark(for: seconds.map { .seconds($0) })
                 }),
             notifier: .environment,
             watchdogInterval: Notifier.watchdogInterval(

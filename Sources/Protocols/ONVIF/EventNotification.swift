@@ -20,6 +20,9 @@ public struct EventNotification: Equatable, Sendable {
     /// Where it comes from (a token of a video source, a rule's name), by name.
     public var source: [String: String] = [:]
 
+    /// One of those kinds that have a name of their own, whatever the camera calls them.
+    public var isOfKnownKind: Bool { ["motion", "tamper", "digitalInput"].contains(kind) }
+
     /// The value that says most of where it comes from: an input's token, a video source's, a rule's name.
     public var sourceName: String? {
         let names = [

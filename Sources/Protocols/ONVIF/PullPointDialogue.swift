@@ -229,11 +229,17 @@ public struct PullPointDialogue: Equatable, Sendable {
 
 private let second: UInt64 = 1_000_000_000
 
-/// Keeps at most so many in each second; the rest is counted.
+/// Keeps at most so many in each second; the rest is counted. What a camera finds in its pictures may be many a second: motion, tampering
+/// and inputs, for which others act, have as much again of their own.
 public struct EventBudget: Equatable, Sendable {
+    private struct Second: Equatable {
+        var begin: UInt64 = 0
+        var taken = 0
+    }
+
     private let limit: Int
-    private var begin: UInt64 = 0
-    private var taken = 0
+    private var known = Second()
+    private var others = Second()
     /// Left out so far.
     public private(set) var dropped: UInt64 = 0
 
@@ -241,17 +247,17 @@ public struct EventBudget: Equatable, Sendable {
         self.limit = limit
     }
 
-    /// Whether one more may pass.
-    public mutating func take(at now: UInt64) -> Bool {
-        if taken == 0 || now >= begin + second {
-            begin = now
-            taken = 0
-        }
-        guard taken < limit else {
-            dropped += 1
-            return false
-        }
-        taken += 1
+    /// Whether this one may pass.
+    public mutating func take(_ event: EventNotification, at now: UInt64) -> Bool {
+        let isTaken = event.isOfKnownKind ? take(&known, at: now) : take(&others, at: now)
+        if !isTaken { dropped += 1 }
+        return isTaken
+    }
+
+    private func take(_ current: inout Second, at now: UInt64) -> Bool {
+        if current.taken == 0 || now >= current.begin + second { current = Second(begin: now) }
+        guard current.taken < limit else { return false }
+        current.taken += 1
         return true
     }
 }

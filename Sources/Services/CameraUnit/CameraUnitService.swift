@@ -25,8 +25,9 @@ public final class CameraUnitService: Service {
         public var network: (any NetworkSourceControl)?
         /// What it shows the key access server from now on. Throws when it is not a token, or this camera has none.
         public var replaceToken: @Sendable (_ token: String) throws(CodedError) -> Void
-        /// What happens now is to be recorded; nil: for as long as after any event. Throws when the camera is not recorded.
-        public var mark: @Sendable (_ seconds: Double?) throws(CodedError) -> Void
+        /// What happens now is to be recorded; nil: for as long as after any event. False: it is recorded all the time. Throws when the
+        /// camera is not recorded.
+        public var mark: @Sendable (_ seconds: Double?) throws(CodedError) -> Bool
 
         /// Without the last five: of a source that plays what is encoded already.
         public init(
@@ -37,7 +38,7 @@ public final class CameraUnitService: Service {
             controls: @escaping @Sendable () async throws(CodedError) -> CameraControlsDocument = Self.hasNoControls,
             network: (any NetworkSourceControl)? = nil,
             replaceToken: @escaping @Sendable (_ token: String) throws(CodedError) -> Void = Self.hasNoToken,
-            mark: @escaping @Sendable (_ seconds: Double?) throws(CodedError) -> Void = Self.isNotRecorded
+            mark: @escaping @Sendable (_ seconds: Double?) throws(CodedError) -> Bool = Self.isNotRecorded
         ) {
             self.statistics = statistics
             self.requestKeyFrame = requestKeyFrame
@@ -50,7 +51,7 @@ public final class CameraUnitService: Service {
             self.mark = mark
         }
 
-        @Sendable public static func isNotRecorded(_ seconds: Double?) throws(CodedError) {
+        @Sendable public static func isNotRecorded(_ seconds: Double?) throws(CodedError) -> Bool {
             throw CodedError(
                 .badRequest, "this camera is not recorded",
                 hint: "Record it around events: watchboxctl recording on CAMERA --events")
@@ -140,10 +141,9 @@ public final class CameraUnitService: Service {
             APIRoute(
                 .post, APIPath.recording("mark"),
                 "Record what happens now, of a camera that is recorded around events.",
-                request: "RecordingMarkRequest"
+                request: "RecordingMarkRequest", response: "RecordingMarkDocument"
             ) { request in
-                try self.camera.mark(try Self.seconds(request))
-                return .noContent
+                .document(RecordingMarkDocument(isMarked: try self.camera.mark(try Self.seconds(request))))
             },
             APIRoute(
                 .put, APIPath.keyAccessToken(), "The token that it shows the key access server from now on.",

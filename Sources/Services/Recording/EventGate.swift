@@ -82,6 +82,8 @@ struct EventGate: Equatable, Sendable {
     /// - Parameter isInside: one of the camera's spans is now.
     mutating func schedule(_ isInside: Bool, at now: UInt64) {
         if isInside, !isScheduled { last = (.schedule, now) }
+        // What was captured in it, and is looked at later, was in it all the same.
+        if !isInside, isScheduled { extend(to: now) }
         isScheduled = isInside
     }
 

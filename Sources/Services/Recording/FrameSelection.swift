@@ -9,8 +9,10 @@ struct FrameSelection {
     enum Step: Equatable {
         /// Nothing is recorded now.
         case hold
-        /// These are recorded.
-        case write([MediaEvent])
+        /// What `next` gives is recorded, and what comes after it.
+        case begin
+        /// This one is recorded.
+        case write
         /// What is recorded ends here, in front of a frame that is decoded then; nil: none is known.
         case pause(before: MediaTime?)
     }
@@ -21,9 +23,11 @@ struct FrameSelection {
     private static let longestWay: UInt64 = 60_000_000_000
 
     private var preRoll: PreRoll
+    /// What memory held when a recording began, the last one first.
+    private var pending: [MediaEvent] = []
     private var isRecording = false
-    /// When a frame was first seen that need not be recorded; nil: all have to be.
-    private var closedAt: UInt64?
+    /// When the first frame was captured that need not be recorded, and when that was seen; nil: all have to be.
+    private var closed: (captured: UInt64, seen: UInt64)?
     /// When the frame was captured in front of which the last recording ended.
     private var pausedAt: UInt64 = 0
 
@@ -31,58 +35,77 @@ struct FrameSelection {
         preRoll = PreRoll(limits)
     }
 
+    /// Access units that were to be recorded, and for which memory had no room until they could be.
+    var lost: UInt64 { preRoll.lost }
+
+    /// After `begin`, until it is nil: what memory holds, which is let go of here. It is taken before the next event comes.
+    mutating func next() -> MediaEvent? { pending.popLast() }
+
+    /// No more will come, and what memory holds will not be recorded.
+    mutating func end() { preRoll.removeAll() }
+
     /// - Parameters:
+    ///   - event: gets the instant that it counts for, if it has none that can be.
     ///   - now: CLOCK_MONOTONIC, nanoseconds, as all instants.
+    ///   - canBegin: a recording could begin now; else what is to be recorded waits in memory.
     ///   - isOpen: whether what is captured at an instant is to be recorded.
-    mutating func take(_ event: MediaEvent, at now: UInt64, isOpen: (_ instant: UInt64) -> Bool) -> Step {
+    mutating func take(
+        _ event: inout MediaEvent, at now: UInt64, canBegin: Bool = true, isOpen: (_ instant: UInt64) -> Bool
+    ) -> Step {
         guard case .accessUnit(var unit) = event else {
             preRoll.take(event, at: now)
-            return isRecording ? .write([event]) : .hold
+            return isRecording ? .write : .hold
         }
         let instant = min(max(unit.captureInstant ?? now, now - min(now, Self.longestWay)), now)
         // A recording is named after it, and is written later than it came.
         unit.captureInstant = instant
-        let event = MediaEvent.accessUnit(unit)
+        event = .accessUnit(unit)
         guard isRecording else {
-            preRoll.take(event, at: instant)
             // What waited behind a slow disk may have had its event meanwhile.
-            return isOpen(now) || instant > pausedAt && isOpen(instant) ? begin() : .hold
+            let isWanted = isOpen(now) || instant > pausedAt && isOpen(instant)
+            preRoll.isWanted = isWanted
+            preRoll.take(event, at: instant)
+            return isWanted && canBegin ? begin() : .hold
         }
         guard !isOpen(instant), !isOpen(now) else {
-            closedAt = nil
-            return .write([event])
+            closed = nil
+            return .write
         }
-        let closed = closedAt ?? instant
-        closedAt = closed
+        let since = closed ?? (captured: instant, seen: now)
+        closed = since
         let isGroupOver = unit.track.isVideo && unit.isKeyFrame
-        guard isGroupOver || now - min(closed, now) >= Self.patience else { return .write([event]) }
+        // By what is in the frames: of those that waited, many are looked at at once.
+        guard isGroupOver || instant - min(since.captured, instant) >= Self.patience else { return .write }
         end(at: instant)
         preRoll.take(event, at: instant)
         return .pause(before: isGroupOver ? unit.decodeTime : nil)
     }
 
-    /// What is due without a frame.
-    mutating func tick(at now: UInt64, isOpen: (_ instant: UInt64) -> Bool) -> Step {
+    /// What is due without a frame; never `write`.
+    mutating func tick(at now: UInt64, canBegin: Bool = true, isOpen: (_ instant: UInt64) -> Bool) -> Step {
         guard isRecording else {
+            let isWanted = isOpen(now)
+            preRoll.isWanted = isWanted
             preRoll.trim(at: now)
-            return isOpen(now) ? begin() : .hold
+            return isWanted && canBegin ? begin() : .hold
         }
         guard !isOpen(now) else { return .hold }
-        let closed = closedAt ?? now
-        closedAt = closed
-        guard now - min(closed, now) >= Self.patience else { return .hold }
+        let since = closed ?? (captured: now, seen: now)
+        closed = since
+        guard now - min(since.seen, now) >= Self.patience else { return .hold }
         end(at: now)
         return .pause(before: nil)
     }
 
     private mutating func begin() -> Step {
         isRecording = true
-        return .write(preRoll.takeAll())
+        pending = preRoll.takeAll()
+        return .begin
     }
 
     private mutating func end(at instant: UInt64) {
         isRecording = false
         pausedAt = instant
-        closedAt = nil
+        closed = nil
     }
 }

@@ -99,22 +99,29 @@ public final class Recorder: Service, FrameObserver {
         decide { $0.sensed(event, at: $1) }
     }
 
-    /// Somebody wants what happens now; nothing where it is recorded all the time. From any thread.
+    /// Somebody wants what happens now. From any thread.
     ///
     /// - Parameter duration: from now on, at most an hour; nil: as after an event.
-    public func mark(for duration: Duration? = nil) {
+    /// - Returns: false where it is recorded all the time: there is nothing to mark.
+    @discardableResult
+    public func mark(for duration: Duration? = nil) -> Bool {
         decide { $0.mark(for: duration.map { UInt64(min(max(0, $0 / .nanoseconds(1)), 1e15)) }, at: $1) }
     }
 
-    private func decide(_ body: (_ gate: inout EventGate, _ now: UInt64) -> Void) {
+    /// - Returns: whether there is anything to decide.
+    @discardableResult
+    private func decide(_ body: (_ gate: inout EventGate, _ now: UInt64) -> Void) -> Bool {
         let now = system.monotonic()
-        let hasGate = shared.withLock { shared in
-            guard var gate = shared.gate else { return false }
+        let (hasGate, hasOpened) = shared.withLock { shared in
+            guard var gate = shared.gate else { return (false, false) }
+            let wasOpen = gate.isOpen(at: now)
             body(&gate, now)
             shared.gate = gate
-            return true
+            return (true, !wasOpen && gate.isOpen(at: now))
         }
-        if hasGate { queue.wake() }
+        // Some cameras repeat what they see many times in a second: that is soon enough with the next frames.
+        if hasOpened { queue.wake() }
+        return hasGate
     }
 
     // MARK: - The service
@@ -197,6 +204,7 @@ public final class Recorder: Service, FrameObserver {
         writer.start()
         var selection = settings.occasions.map { FrameSelection($0.preRoll) }
         var reported: ErrorCode?
+        var lastEvent = LastEvent()
         while true {
             shared.withLock { $0.busySince = nil }
             queue.wait(min(Self.tick, writer.untilFlush ?? Self.tick))
@@ -209,17 +217,26 @@ public final class Recorder: Service, FrameObserver {
             events.reverse()
             let gate = currentGate()
             let now = system.monotonic()
-            while let event = events.popLast() {
-                if let gate, let step = selection?.take(event, at: now, isOpen: gate.isOpen) {
-                    perform(step, of: event, with: writer)
+            while var event = events.popLast() {
+                if let gate, var frames = selection.take() {
+                    let step = frames.take(&event, at: now, canBegin: writer.canBegin, isOpen: gate.isOpen)
+                    perform(step, of: event, &frames, with: writer)
+                    selection = consume frames
                 } else {
-                    write([event], with: writer)
+                    write(event, with: writer)
                 }
             }
-            if let gate, let step = selection?.tick(at: now, isOpen: gate.isOpen) { perform(step, with: writer) }
+            if let gate, var frames = selection.take() {
+                let step = frames.tick(at: now, canBegin: writer.canBegin, isOpen: gate.isOpen)
+                perform(step, of: nil, &frames, with: writer)
+                if hasEnded { frames.end() }
+                selection = consume frames
+            }
             if hasEnded { writer.end() } else { writer.tick() }
             var statistics = writer.statistics
-            statistics.lastEvent = gate?.last.map { .init(cause: $0.cause, time: writer.wall(at: $0.instant)) }
+            statistics.droppedFrames += selection?.lost ?? 0
+            statistics.causes = causes
+            statistics.lastEvent = lastEvent.event(gate?.last, wall: system.wall(), monotonic: system.monotonic())
             if statistics.code != reported {
                 reported = statistics.code
                 if let code = reported {
@@ -237,10 +254,9 @@ public final class Recorder: Service, FrameObserver {
     private func currentGate() -> EventGate? {
         let schedule = settings.occasions?.schedule ?? []
         guard !schedule.isEmpty else { return shared.withLock { $0.gate } }
-        // Without the time it is recorded rather than not.
-        let isInside = system.weekTime().map { time in
-            schedule.contains { $0.contains(day: time.day, minute: time.minute) }
-        }
+        // While nobody vouches for the time it is recorded rather than not.
+        let time = system.isClockRight() ? system.weekTime() : nil
+        let isInside = time.map { time in schedule.contains { $0.contains(day: time.day, minute: time.minute) } }
         let now = system.monotonic()
         return shared.withLock { shared in
             shared.gate?.schedule(isInside ?? true, at: now)
@@ -248,21 +264,31 @@ public final class Recorder: Service, FrameObserver {
         }
     }
 
+    /// What the camera is recorded for; nil: all the time.
+    private var causes: [RecordingStatistics.Event.Cause]? {
+        settings.occasions.map { occasions in
+            (occasions.gate.takesSensors ? [.motion, .tamper, .digitalInput] : []) + [.mark]
+                + (occasions.schedule.isEmpty ? [] : [.schedule])
+        }
+    }
+
     /// - Parameter event: that the step is about; nil: none.
-    private func perform(_ step: FrameSelection.Step, of event: MediaEvent? = nil, with writer: RecordingWriter) {
+    private func perform(
+        _ step: FrameSelection.Step, of event: MediaEvent?, _ frames: inout FrameSelection, with writer: RecordingWriter
+    ) {
         switch step {
         case .hold: if let event { writer.hold(event) }
-        case .write(let events): write(events, with: writer)
+        // Each is let go of when it is written.
+        case .begin: while let event = frames.next() { write(event, with: writer) }
+        case .write: if let event { writer.take(event) }
         case .pause(let next): writer.pause(before: next)
         }
         shared.withLock { $0.busySince = system.monotonic() }
     }
 
-    private func write(_ events: [MediaEvent], with writer: RecordingWriter) {
-        for event in events {
-            writer.take(event)
-            shared.withLock { $0.busySince = system.monotonic() }
-        }
+    private func write(_ event: MediaEvent, with writer: RecordingWriter) {
+        writer.take(event)
+        shared.withLock { $0.busySince = system.monotonic() }
     }
 }
 

@@ -11,7 +11,7 @@ struct RecordingSystem: Sendable {
     var wall: @Sendable () -> Int64
     /// The wall clock is right for certain.
     var isClockRight: @Sendable () -> Bool
-    /// What clocks on the wall show now: the day, 0: Monday, and the minute of it; nil: nobody knows.
+    /// What clocks on the wall show now, right or not: the day, 0: Monday, and the minute of it; nil: that cannot be said.
     var weekTime: @Sendable () -> (day: Int, minute: Int)?
     /// Bytes that are free where the directory is; nil when nobody knows.
     var free: @Sendable (_ directory: String) -> Int64?
@@ -41,12 +41,8 @@ struct RecordingSystem: Sendable {
             free: { (try? DiskReading.read($0)).map { Int64(clamping: $0.freeBytes) } })
     }
 
-    /// 2025-01-01: a clock that shows less was never set.
-    private static let earliest: Int64 = 1_735_689_600
-
     /// - Parameter instant: seconds since 1970.
     static func weekTime(at instant: Int64) -> (day: Int, minute: Int)? {
-        guard instant >= earliest else { return nil }
         // The zone may be set while this runs.
         tzset()
         var time = time_t(instant)

@@ -106,7 +106,10 @@ final class RecordingWriter {
         }
     }
 
-    /// This one is not to be recorded.
+    /// A recording may begin with the next key frame, as far as is known.
+    var canBegin: Bool { recipient != nil && fault == nil }
+
+    /// This one is not to be recorded, or not yet.
     func hold(_ event: MediaEvent) {
         isHolding = true
         guard case .accessUnit(let unit) = event, unit.track.isVideo else { return }
@@ -153,8 +156,10 @@ final class RecordingWriter {
         if lock != nil, fault == nil || now >= retryAt {
             attempt { () throws(RecordingFault) in
                 try refresh()
-                try letGo(incoming: 0, beside: open)
-                if open == nil { forgetDirectoryFault() }
+                // While no frame is written, that is all that can be known of the next one.
+                let isIdle = open == nil && isHolding
+                try letGo(incoming: isIdle ? 1 : 0, beside: open)
+                if isIdle { fault = nil } else if open == nil { forgetDirectoryFault() }
             }
         }
         report()

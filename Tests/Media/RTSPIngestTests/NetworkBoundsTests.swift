@@ -126,7 +126,7 @@ import VideoCodec
         #expect(CameraDevice.shown(device).profiles[0].url == nil)
     }
 
-    @Test func `who records hears of what a camera senses, and of what moves already when its reports begin`() {
+    @Test func `who records hears of what a camera senses, and at first of what moves already and what is over`() {
         let state = SharedState(.init(url: "onvif://192.168.1.7"))
         let heard = Watched<[SensorEvent]>([])
         func report(_ kind: String, _ isActive: Bool?, _ operation: EventNotification.Operation?) {
@@ -143,10 +143,14 @@ import VideoCodec
         report("Visitor", true, .changed)
         report("motion", false, .changed)
         report("digitalInput", nil, nil)
-        #expect(heard.value.map(\.kind) == [.motion, .motion, .digitalInput])
-        #expect(heard.value.map(\.isActive) == [true, false, nil])
+        // As after a pause, in which the input was closed and what was there went.
+        report("digitalInput", false, .initialized)
+        report("tamper", true, .deleted)
+        #expect(heard.value.map(\.kind) == [.motion, .motion, .motion, .digitalInput, .digitalInput, .tamper])
+        #expect(heard.value.map(\.isActive) == [true, false, false, nil, false, false])
         #expect(heard.value.allSatisfy { $0.source?.count == 256 })
-        #expect(state.shown.network?.events.map(\.kind) == ["motion", "Visitor", "motion", "digitalInput"])
+        #expect(state.shown.network?.events.map(\.kind) == ["motion", "Visitor", "motion", "digitalInput", "tamper"])
+        #expect(state.shown.network?.events.last?.isActive == false)
     }
 
     @Test func `a frame is measured by its header, and nothing decodes it`() throws {

@@ -1,4 +1,5 @@
 import ArgumentParser
+import ControlAPI
 import Settings
 import Testing
 
@@ -26,13 +27,37 @@ struct RecordingCommandTests {
         }
     }
 
-    @Test(arguments: [
-        ("onvif://192.0.2.7", true, true), ("ONVIF://192.0.2.7", nil, true), ("onvif://192.0.2.7", false, false),
-        ("rtsp://192.0.2.7/1", true, false), ("test:", nil, false),
-    ])
-    func `a camera reports events where it is asked for them`(source: String, events: Bool?, reports: Bool) {
-        var settings: [String: SettingValue] = ["source": .string(source)]
+    private static func note(
+        _ record: String, _ source: String, events: Bool? = nil, _ schedule: [String]? = nil
+    ) -> String? {
+        var settings: [String: SettingValue] = ["record": .string(record), "source": .string(source)]
         settings["events"] = events.map { .boolean($0) }
-        #expect(RecordingOnCommand.reportsEvents(settings) == reports)
+        settings["record_schedule"] = schedule.map { .strings($0) }
+        return RecordingOnCommand.note(settings, of: "front")
+    }
+
+    @Test func `what a camera is not recorded for is said`() {
+        #expect(Self.note("events", "onvif://192.0.2.7", events: true) == nil)
+        #expect(Self.note("events", "ONVIF://192.0.2.7", ["sat-sun"]) == nil)
+        #expect(
+            Self.note("events", "onvif://192.0.2.7", events: false)
+                == "for marks alone, since `events` of this camera is off: watchboxctl camera edit front --events takes them"
+        )
+        #expect(
+            Self.note("events", "rtsp://192.0.2.7/1", events: true, ["sat-sun"])
+                == "for marks and its schedule alone, since cameras of this kind report no events")
+        #expect(Self.note("events", "test:", []) == "for marks alone, since cameras of this kind report no events")
+    }
+
+    @Test func `a schedule that was kept from before is said`() {
+        #expect(Self.note("continuous", "test:", []) == nil && Self.note("continuous", "test:") == nil)
+        #expect(
+            Self.note("continuous", "onvif://192.0.2.7", ["mon-fri 18:00-07:00", "sat-sun"])
+                == "in its schedule alone: mon-fri 18:00-07:00, sat-sun; --schedule always takes it back")
+    }
+
+    @Test func `a mark says what became of it`() {
+        #expect(RecordingMarkCommand.done(.init(isMarked: true)) == "marked")
+        #expect(RecordingMarkCommand.done(.init(isMarked: false)) == "recorded all the time, nothing to mark")
     }
 }

@@ -54,6 +54,10 @@ struct RecordingViewTests {
         #expect(
             RecordingView.lines([("front", true, recording)], now: 0, style: style)[1].hasPrefix(
                 "front   waits for an event"))
+        recording.causes = [.motion, .tamper, .digitalInput, .mark, .schedule]
+        #expect(RecordingView.line(recording, camera: "front").hasPrefix("waits for an event;"))
+        recording.causes = [.mark, .schedule]
+        #expect(RecordingView.line(recording, camera: "front").hasPrefix("waits for its schedule or a mark;"))
         recording.lastEvent = .init(cause: .motion, time: 1_800_000_000_000)
         let lines = RecordingView.lines([("front", true, recording)], now: 1_800_000_180_000, style: style)
         #expect(lines.last == "front: last event 3m 00s ago: motion")

@@ -1,5 +1,6 @@
-import ONVIF
 import Testing
+
+@testable import ONVIF
 
 struct PullPointDialogueTests {
     static let second: UInt64 = 1_000_000_000
@@ -185,8 +186,20 @@ struct PullPointDialogueTests {
     @Test func `ten in a second, and the rest is counted`() {
         var budget = EventBudget(perSecond: 10)
         var passed = 0
-        for number: UInt64 in 0..<300 where budget.take(at: number * Self.second / 100) { passed += 1 }
+        let event = EventNotification(topic: "tns1:X", kind: "Visitor")
+        for number: UInt64 in 0..<300 where budget.take(event, at: number * Self.second / 100) { passed += 1 }
         #expect(passed == 30)
         #expect(budget.dropped == 270)
+    }
+
+    @Test(arguments: ["motion", "tamper", "digitalInput"])
+    func `what others act for is not pushed out by what a camera says otherwise`(kind: String) {
+        var budget = EventBudget(perSecond: 10)
+        for number: UInt64 in 0..<1000 {
+            _ = budget.take(EventNotification(topic: "tns1:X", kind: "LineCounter"), at: number)
+        }
+        let event = EventNotification(topic: "tns1:X", kind: kind)
+        #expect((0..<11).map { budget.take(event, at: 1000 + $0) } == Array(repeating: true, count: 10) + [false])
+        #expect(budget.dropped == 991)
     }
 }

@@ -176,10 +176,19 @@ struct CameraRouteTests {
     @Test func `a mark reaches the recorder, and one that cannot be does not`() async throws {
         let marks = Mutex<[Double?]>([])
         var camera = camera()
-        camera.mark = { seconds in marks.withLock { $0.append(seconds) } }
+        camera.mark = { seconds in
+            marks.withLock { $0.append(seconds) }
+            return seconds == nil
+        }
         let path = "/api/v1/recording/mark"
-        #expect(await answer(camera, .post, path, "{}").status == 204)
-        #expect(await answer(camera, .post, path, #"{"seconds":3600}"#).status == 204)
+        for (body, isMarked) in [("{}", true), (#"{"seconds":3600}"#, false)] {
+            let document = RecordingMarkDocument(isMarked: isMarked)
+            guard case .json(let bytes) = await answer(camera, .post, path, body).body else {
+                Issue.record("no document")
+                return
+            }
+            #expect(try JSONDocument.decode(RecordingMarkDocument.self, from: bytes) == document)
+        }
         #expect(await answer(camera, .post, path, "{}", isAdministrator: false).status == 403)
         for seconds in ["0.5", "3601", "-1"] {
             let refused = problem(await answer(camera, .post, path, "{\"seconds\":\(seconds)}"))

@@ -630,11 +630,23 @@ struct NetworkCameraTests {
 
     @Test func `a mark goes to the camera's process, and is an event of the box`() async throws {
         let box = try await box()
-        box.process.answers.withLock { $0["POST /api/v1/recording/mark"] = .done }
+        func answers(_ isMarked: Bool) {
+            let document = RecordingMarkDocument(isMarked: isMarked)
+            box.process.answers.withLock {
+                $0["POST /api/v1/recording/mark"] = .init(status: 200, body: JSONDocument.bytes(document))
+            }
+        }
+        answers(true)
         let mark = JSONDocument.text(RecordingMarkRequest(seconds: 60))
-        #expect(await box.control.send(.post, "cameras/yard/recording/mark", mark).status == 204)
+        let answer = await box.control.send(.post, "cameras/yard/recording/mark", mark)
+        #expect(try answer.document(RecordingMarkDocument.self).isMarked)
         #expect(box.process.requests.withLock { $0.last?.body } == mark)
-        #expect(try box.texts().last == "its recording was marked")
+        let texts = try box.texts()
+        #expect(texts.last == "its recording was marked")
+        answers(false)
+        let other = await box.control.send(.post, "cameras/yard/recording/mark", mark)
+        #expect(try !other.document(RecordingMarkDocument.self).isMarked)
+        #expect(try box.texts() == texts, "nothing was marked")
         let refusal = Problem(CodedError(.badRequest, "this camera is not recorded", object: "yard"))
         box.process.answers.withLock {
             $0["POST /api/v1/recording/mark"] = .init(status: refusal.status, body: JSONDocument.bytes(refusal))

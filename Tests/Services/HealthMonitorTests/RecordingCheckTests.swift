@@ -31,6 +31,11 @@ struct RecordingCheckTests {
         let waiting = try #require(Self.finding(.waitingForEvent))
         #expect(waiting.state == .ok && waiting.code == nil)
         #expect(waiting.evidence == "it waits for an event; 3 recordings")
+        var recording = RecordingStatistics()
+        recording.state = .waitingForEvent
+        recording.causes = [.mark, .schedule]
+        #expect(
+            RecordingCheck.finding(recording, "front")?.evidence == "it waits for its schedule or a mark; 0 recordings")
     }
 
     @Test func `what keeps a camera from being recorded is said, with what to do`() throws {

@@ -94,6 +94,12 @@ struct EventGateTests {
         #expect(isOpen(79) && !isOpen(80))
     }
 
+    @Test mutating func `what was captured within a schedule counts when it is over as well`() {
+        gate.schedule(true, at: Self.begin)
+        gate.schedule(false, at: Self.begin + 3600 * Self.second)
+        #expect(isOpen(3599) && !isOpen(3600), "what waits behind a slow disk is looked at later")
+    }
+
     @Test func `what the camera reports does not count where it is not asked for`() {
         var gate = EventGate(.init(takesSensors: false))
         gate.sensed(SensorEvent(kind: .motion, isActive: true), at: Self.begin)

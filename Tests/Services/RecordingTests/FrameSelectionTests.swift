@@ -58,7 +58,7 @@ struct FrameSelectionTests {
         var preRoll = preRoll(2)
         fill(&preRoll, 0..<10)
         // The newest is at 9.8 s: the group that has 7.8 s begins at 7 s.
-        let names = Self.names(preRoll.takeAll())
+        let names = Self.names(preRoll.takeAll().reversed())
         #expect(names.prefix(2) == ["V", "7000"] && names.last == "9800" && names.count == 16)
         #expect(preRoll.isEmpty && preRoll.bytes == 0 && preRoll.units == 0)
     }
@@ -66,14 +66,14 @@ struct FrameSelectionTests {
     @Test func `without time before it holds the group that is coming`() {
         var preRoll = preRoll(0)
         fill(&preRoll, 0..<3)
-        #expect(Self.names(preRoll.takeAll()) == ["V", "2000", "2200", "2400", "2600", "2800"])
+        #expect(Self.names(preRoll.takeAll().reversed()) == ["V", "2000", "2200", "2400", "2600", "2800"])
     }
 
     @Test func `what is too many bytes goes from its beginning, a group at a time`() {
         var preRoll = preRoll(60, bytes: 1200)
         fill(&preRoll, 0..<5, bytes: 100)
         #expect(preRoll.bytes == 1000)
-        #expect(Self.names(preRoll.takeAll()).prefix(2) == ["V", "3000"])
+        #expect(Self.names(preRoll.takeAll().reversed()).prefix(2) == ["V", "3000"])
         var few = self.preRoll(60, units: 12)
         fill(&few, 0..<5)
         #expect(few.units == 10)
@@ -84,7 +84,7 @@ struct FrameSelectionTests {
         fill(&preRoll, 0..<1, bytes: 100)
         #expect(preRoll.isEmpty && preRoll.bytes == 0)
         preRoll.take(Self.frame(1000, key: true, bytes: 100), at: Self.instant(1000))
-        #expect(Self.names(preRoll.takeAll()) == ["V", "1000"])
+        #expect(Self.names(preRoll.takeAll().reversed()) == ["V", "1000"])
     }
 
     @Test func `a camera that went away leaves nothing behind for what comes much later`() {
@@ -104,9 +104,10 @@ struct FrameSelectionTests {
         preRoll.take(Self.frame(1000, key: true), at: Self.instant(1000))
         preRoll.take(Self.sound(1000), at: Self.instant(1000))
         var both = preRoll
-        #expect(Self.names(both.takeAll()) == ["V", "0", "200", "400", "600", "800", "A", "W", "1000", "1000"])
+        let names = Self.names(both.takeAll().reversed())
+        #expect(names == ["V", "0", "200", "400", "600", "800", "A", "W", "1000", "1000"])
         preRoll.take(Self.frame(2000, key: true), at: Self.instant(2000))
-        #expect(Self.names(preRoll.takeAll()) == ["W", "A", "1000", "1000", "2000"])
+        #expect(Self.names(preRoll.takeAll().reversed()) == ["W", "A", "1000", "1000", "2000"])
     }
 
     @Test func `a camera whose every frame is a key frame has many groups, and the same bounds`() {
@@ -114,7 +115,56 @@ struct FrameSelectionTests {
         preRoll.take(.videoFormat(Self.video), at: Self.instant(0))
         for time in Int64(0)..<5000 { preRoll.take(Self.frame(time, key: true), at: Self.instant(time)) }
         #expect(preRoll.units == 500)
-        #expect(Self.names(preRoll.takeAll()).prefix(2) == ["V", "4500"])
+        #expect(Self.names(preRoll.takeAll().reversed()).prefix(2) == ["V", "4500"])
+    }
+
+    @Test func `formats count as media do`() {
+        var preRoll = preRoll(60, bytes: 10_000)
+        for second in Int64(0)..<100 {
+            let format = VideoFormat(
+                codec: .h264, width: 64, height: 48, frameRate: 5,
+                configurationRecord: [UInt8](repeating: UInt8(second), count: 2000))
+            preRoll.take(.videoFormat(format), at: Self.instant(second * 1000))
+            preRoll.take(Self.frame(second * 1000, key: true), at: Self.instant(second * 1000))
+            #expect(preRoll.bytes <= 10_000)
+        }
+        let events = preRoll.takeAll()
+        let formats = events.map { event in
+            if case .videoFormat(let format) = event { format.configurationRecord.count } else { 0 }
+        }
+        // One more leads to the first group.
+        #expect(formats.reduce(0, +) <= 12_000 && formats.reduce(0, +) >= 8000)
+        #expect(preRoll.bytes == 0 && preRoll.units == 0)
+    }
+
+    @Test func `formats without a frame between them are not endless`() {
+        var preRoll = preRoll(60, units: 100)
+        preRoll.take(Self.frame(0, key: true), at: Self.instant(0))
+        for number in Int64(1)..<99 { preRoll.take(.audioFormat(Self.audio), at: Self.instant(number)) }
+        #expect(preRoll.units == 99)
+        for number in Int64(99)..<1000 { preRoll.take(.audioFormat(Self.audio), at: Self.instant(number)) }
+        #expect(preRoll.units == 0 && preRoll.bytes == 0 && preRoll.isEmpty)
+    }
+
+    @Test func `what is to be recorded does not go for its age, and is counted where it goes`() {
+        // Room for six groups of pictures, and the formats between them.
+        var preRoll = preRoll(2, bytes: 3400)
+        fill(&preRoll, 0..<5, bytes: 100)
+        #expect(preRoll.units == 15)
+        preRoll.isWanted = true
+        for second in Int64(5)..<8 { fill(&preRoll, second..<second + 1, bytes: 100) }
+        // The format is one of them each time.
+        #expect(preRoll.units == 15 + 3 * 6 && preRoll.lost == 0)
+        preRoll.trim(at: Self.instant(1_000_000))
+        #expect(preRoll.lost == 0)
+        fill(&preRoll, 8..<9, bytes: 100)
+        #expect(preRoll.lost == 5)
+        preRoll.isWanted = false
+        fill(&preRoll, 9..<20, bytes: 100)
+        #expect(preRoll.lost == 35, "those after it were not wanted")
+        preRoll.isWanted = true
+        _ = preRoll.takeAll()
+        #expect(preRoll.lost == 35)
     }
 
     // MARK: What is recorded
@@ -123,18 +173,43 @@ struct FrameSelectionTests {
     /// The gate is open from the first until before the second, in milliseconds.
     private var open: Range<Int64>?
 
-    private mutating func step(_ event: MediaEvent, _ milliseconds: Int64) -> FrameSelection.Step {
-        let open = open
-        return selection.take(event, at: Self.instant(milliseconds)) { instant in
-            open.map { (Self.instant($0.lowerBound)..<Self.instant($0.upperBound)).contains(instant) } ?? false
+    /// What becomes of a frame.
+    private enum Outcome: Equatable {
+        case hold
+        case write([MediaEvent])
+        case pause(before: MediaTime?)
+    }
+
+    private var canBegin = true
+
+    private func isOpen(_ instant: UInt64) -> Bool {
+        open.map { (Self.instant($0.lowerBound)..<Self.instant($0.upperBound)).contains(instant) } ?? false
+    }
+
+    private mutating func outcome(_ step: FrameSelection.Step, of event: MediaEvent?) -> Outcome {
+        switch step {
+        case .hold: return .hold
+        case .begin:
+            var events: [MediaEvent] = []
+            while let event = selection.next() { events.append(event) }
+            return .write(events)
+        case .write: return .write(event.map { [$0] } ?? [])
+        case .pause(let next): return .pause(before: next)
         }
     }
 
-    private mutating func tick(_ milliseconds: Int64) -> FrameSelection.Step {
-        let open = open
-        return selection.tick(at: Self.instant(milliseconds)) { instant in
-            open.map { (Self.instant($0.lowerBound)..<Self.instant($0.upperBound)).contains(instant) } ?? false
-        }
+    private mutating func step(_ event: MediaEvent, _ milliseconds: Int64) -> Outcome {
+        var event = event
+        let (copy, canBegin) = (self, canBegin)
+        let step = selection.take(
+            &event, at: Self.instant(milliseconds), canBegin: canBegin, isOpen: { copy.isOpen($0) })
+        return outcome(step, of: event)
+    }
+
+    private mutating func tick(_ milliseconds: Int64) -> Outcome {
+        let (copy, canBegin) = (self, canBegin)
+        let step = selection.tick(at: Self.instant(milliseconds), canBegin: canBegin, isOpen: { copy.isOpen($0) })
+        return outcome(step, of: nil)
     }
 
     /// 5 frames a second, a key frame in each second; what is recorded of them.
@@ -273,6 +348,48 @@ struct FrameSelectionTests {
         unit.isKeyFrame = false
         unit.captureInstant = 0
         #expect(step(.accessUnit(unit), 89_000) != .hold, "a minute old at most")
-        #expect(step(.accessUnit(unit), 100_000) == .pause(before: nil))
+        #expect(step(.accessUnit(unit), 100_000) != .hold)
+        #expect(step(.accessUnit(unit), 111_000) == .pause(before: nil))
+    }
+
+    @Test mutating func `what waited behind a slow disk is not cut amid a group of pictures for its age`() {
+        _ = step(.videoFormat(Self.video), 0)
+        open = 1000..<2000
+        _ = film(0...2)
+        // All of it is looked at at 40 s.
+        for time in stride(from: Int64(2200), to: 4000, by: 200) {
+            #expect(step(Self.captured(time), 40_000) == .write([Self.captured(time)]))
+        }
+        #expect(tick(40_000) == .hold)
+        #expect(step(Self.captured(4000, key: true), 40_100) == .pause(before: MediaTime(milliseconds: 4000)))
+    }
+
+    @Test mutating func `what cannot be recorded yet waits in memory, and longer than what need not be`() {
+        canBegin = false
+        _ = step(.videoFormat(Self.video), 0)
+        open = 2000..<9500
+        #expect(film(0...8) == [])
+        #expect(tick(8000) == .hold)
+        canBegin = true
+        guard case .write(let events) = tick(8100) else {
+            Issue.record("it is not recorded")
+            return
+        }
+        #expect(Self.names(events).prefix(2) == ["V", "1000"] && Self.names(events).last == "7800")
+        #expect(selection.lost == 0)
+        #expect(step(Self.captured(8200), 8200) == .write([Self.captured(8200)]))
+    }
+
+    @Test mutating func `what was to be recorded and could not be is counted as lost`() {
+        canBegin = false
+        _ = step(.videoFormat(Self.video), 0)
+        open = 2000..<3000
+        #expect(film(0...9) == [])
+        let lost = selection.lost
+        #expect(lost >= 5, "an event that was over before there was a key")
+        open = 9000..<99_000
+        #expect(tick(9100) == .hold)
+        selection.end()
+        #expect(selection.lost > lost)
     }
 }

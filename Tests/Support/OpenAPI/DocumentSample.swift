@@ -41,7 +41,7 @@ struct DocumentSample: Sendable {
                             name: "af_mode", kind: "menu", minimum: 0, maximum: 2, step: 1, defaultValue: 0, value: 2,
                             menu: ["0": "Manual", "1": "Auto", "2": "Continuous"])
                     ])),
-            Self(RecordingMarkRequest(seconds: 60)),
+            Self(RecordingMarkRequest(seconds: 60)), Self(RecordingMarkDocument(isMarked: true)),
             Self(CameraOrderRequest(ids: ["front", "yard"])),
             Self(CameraRenameRequest(id: "yard", stream: "yard", password: "…"), isShown: false), Self(stream),
             Self(StreamListDocument(streams: [stream])), Self(cameraStatus), Self(key),
@@ -108,6 +108,7 @@ struct DocumentSample: Sendable {
         recording.oldest = 1_790_000_000_000
         recording.newest = 1_790_000_060_000
         recording.lastEvent = .init(cause: .motion, time: 1_790_000_030_000)
+        recording.causes = [.motion, .tamper, .digitalInput, .mark]
         statistics.recording = recording
         statistics.capture = capture
         return statistics

@@ -1,3 +1,13 @@
+/// What became of a mark.
+public struct RecordingMarkDocument: Codable, Equatable, Sendable {
+    /// False: the camera is recorded all the time, and what was to be marked is recorded as it is.
+    public var isMarked: Bool
+
+    public init(isMarked: Bool) {
+        self.isMarked = isMarked
+    }
+}
+
 /// What happens at a camera now is to be recorded.
 public struct RecordingMarkRequest: Codable, Equatable, Sendable {
     /// Of `seconds`.

@@ -108,16 +108,16 @@ extension ControlRoutes {
             APIRoute(
                 .post, "\(path)/recording/mark",
                 "Records what happens now, of a camera that is recorded around events",
-                request: "RecordingMarkRequest"
+                request: "RecordingMarkRequest", response: "RecordingMarkDocument"
             ) { request in
                 let mark = try request.decode(RecordingMarkRequest.self)
                 let id = request.parameter("id")
                 return try await forwarded {
                     _ = try await coded { try await core.requireCamera(id) }
                     let user = try await coded { try await core.user(of: id) }
-                    try await core.processes.mark(mark, id, user: user)
-                    core.hub.publish(.camera, object: id, "its recording was marked")
-                    return .noContent
+                    let document = try await core.processes.mark(mark, id, user: user)
+                    if document.isMarked { core.hub.publish(.camera, object: id, "its recording was marked") }
+                    return .document(document)
                 }
             },
             APIRoute(.delete, "\(path)/password", "Forgets the password of a camera's login") { request in

@@ -85,8 +85,11 @@ final class CameraProcesses: Sendable {
     }
 
     /// - Parameter user: of the camera's unit.
-    func mark(_ request: RecordingMarkRequest, _ id: String, user: UInt32) async throws(ControlClientError) {
-        try await client(id, user, changes: deadlines.change).send(.post, APIPath.recording("mark"), body: request)
+    func mark(
+        _ request: RecordingMarkRequest, _ id: String, user: UInt32
+    ) async throws(ControlClientError) -> RecordingMarkDocument {
+        try await client(id, user, changes: deadlines.change).send(
+            .post, APIPath.recording("mark"), body: request, as: RecordingMarkDocument.self)
     }
 
     // MARK: Network cameras

@@ -24,7 +24,7 @@ enum RecordingCheck {
         case .waitingForKey, .waitingForFrames, .stopped:
             return finding(.ok, "it is recorded as soon as there is a frame")
         case .waitingForEvent:
-            return finding(.ok, "it waits for an event; \(recording.files) recordings")
+            return finding(.ok, "it waits for \(recording.awaited); \(recording.files) recordings")
         case .recording:
             return finding(
                 .ok, "\(recording.files) recordings, \(max(0, recording.bytes) / 1_000_000) MB of them")
