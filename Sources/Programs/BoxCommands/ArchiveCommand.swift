@@ -165,6 +165,13 @@ extension CommandFailure {
             self.init(
                 what: what, why: "\(error)",
                 hint: "look for another copy of the file: this one is damaged, or no archive")
+        case .playable(.filmPart(_, _, _)):
+            self.init(
+                what: what, why: "\(error)",
+                hint: "give it key frames more often, or fewer bits: it has to be cut into parts that fit into memory")
+        case .playable(.readBack(_)):
+            self.init(
+                what: what, why: "\(error)", hint: "write to another disk: this one may not keep what it is given")
         case .playable(.tooLong):
             self.init(what: what, why: "\(error)", hint: "divide the film into shorter ones")
         case .playable(.noFilm), .playable(.media(_, file: nil)):

@@ -10,8 +10,8 @@ struct ArchivePlayabilityCommand: AsyncParsableCommand {
         commandName: "playability",
         abstract: "Whether an archive plays, and on what.",
         discussion: """
-            It reads all of the file, and says of each part what it is. With --key, or a KAS and its token, it also has the key, which vouches for \
-            the files of an archive made for FairPlay players. No FairPlay player is asked: whether one plays it shows on \
+            It reads all of the file, and says of each part what it is. With --key, or a KAS and its token, it also has the key, and says what \
+            that vouches for. No FairPlay player is asked: whether one plays it shows on \
             a device of Apple's alone, with a module that WatchBox does not have.
 
               watchboxctl archive playability door.tdf
@@ -32,13 +32,28 @@ struct ArchivePlayabilityCommand: AsyncParsableCommand {
             let archive = try PlayableArchiveReader.reading(file, or: what)
             own = try await key.source(what: what).contentKey(of: archive, what: what)
         }
+        let opened = try await openedOther(what)
         do throws(ArchiveError) {
             let document = ArchivePlayabilityDocument(
-                file: file, report: try PlayabilityReport.look(file, key: own))
+                file: file, report: try PlayabilityReport.look(file, key: own, opened: opened))
             StandardOutput.show(document, json: json, document.lines)
         } catch {
             throw CommandFailure(error, what: what)
         }
+    }
+
+    /// What the key of an archive of another profile vouches for; nil: nobody named one.
+    private func openedOther(_ what: String) async throws -> String? {
+        guard key.isNamed, !PlayableArchiveReader.isMeant(by: file) else { return nil }
+        guard CBCArchiveReader.isMeant(by: file) else {
+            _ = try await key.open(try ArchiveReader.reading(file, or: what), what: what)
+            return "unwraps, and vouches for policy and segments"
+        }
+        let archive = try CBCArchiveReader.reading(file, or: what)
+        _ = try await key.source(what: what).open(archive, isUnauthenticatedAllowed: true, what: what)
+        return archive.isAuthenticated
+            ? "unwraps; the MAC was not looked at (archive verify does)"
+            : "unwraps, and vouches for nothing: there is no MAC"
     }
 }
 

@@ -48,14 +48,12 @@ public struct CBCSDecryptor: Sendable {
         let base = fragment.mdat.content.lowerBound
         for track in fragment.tracks {
             guard let scheme = schemes[track.id] else { continue }
-            // A group of samples may have a key of its own, or be clear.
-            if let group = track.children.first(where: { $0.kind == "sgpd" || $0.kind == "sbgp" }) {
-                throw group.fault(.unsupported("a group of samples"))
-            }
             let senc = try track.children.only("senc")
             let parts = try senc.flatMap { (box) throws(CommonEncryptionError) in
                 try SampleAuxiliary.subsamples(bytes, box, samples: track.samples)
             }
+            try SampleAuxiliary.check(
+                bytes, track.children, senc: senc, parts, samples: track.samples.count, moof: fragment.moof)
             for (index, sample) in track.samples.enumerated() {
                 var begin = sample.lowerBound - base
                 guard let parts = parts?[index] else {

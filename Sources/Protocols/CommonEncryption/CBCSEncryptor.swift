@@ -14,6 +14,8 @@ public struct CBCSEncryptor: Sendable {
 
     /// `ftyp` and `moov`, with `encv` and `enca` in place of the sample entries.
     public let initSegment: [UInt8]
+    /// What it has to be decrypted to: as it was given, but for sizes of 64 bits, which become such of 32.
+    public let clearInitSegment: [UInt8]
 
     private let iv: [UInt8]
     private let cipher: any BlockChaining
@@ -42,7 +44,9 @@ public struct CBCSEncryptor: Sendable {
             case .video:
                 let (lengthSize, headers) = try entry.video(initSegment)
                 tracks[track.id] = .video(lengthSize: lengthSize, headers: headers)
-            case .audio: tracks[track.id] = .audio
+            case .audio:
+                try entry.checkAAC(initSegment)
+                tracks[track.id] = .audio
             case nil: throw entry.box.fault(.unsupported("this kind of sample"))
             }
         }
@@ -53,6 +57,9 @@ public struct CBCSEncryptor: Sendable {
                 format: entry.box.kind, pattern: isVideo ? .video : .whole, keyID: keyID, iv: iv)
             return try MovieBox.box(
                 isVideo ? "encv" : "enca", Array(initSegment[entry.box.content]) + scheme.encoded())
+        }
+        clearInitSegment = try header.rewritten(initSegment) { (track) throws(CommonEncryptionError) in
+            try MovieBox.box(track.entry.box.kind, Array(initSegment[track.entry.box.content]))
         }
         defaults = header.defaults
         self.iv = iv
@@ -72,9 +79,57 @@ public struct CBCSEncryptor: Sendable {
         return output
     }
 
+    /// What fragments have to be decrypted to: as they were given, less what is left out.
+    public func clear(_ fragments: [UInt8]) throws(CommonEncryptionError) -> [UInt8] {
+        var output: [UInt8] = []
+        output.reserveCapacity(fragments.count)
+        try FragmentWalk.walk(fragments, defaults) { (part) throws(CommonEncryptionError) in
+            switch part {
+            case .other(let box): output += fragments[box.range]
+            case .fragment(let fragment):
+                output += try fragment.rewritten(
+                    fragments, payload: Array(fragments[fragment.mdat.content]), removing: ["pssh"], adding: [])
+            }
+        }
+        return output
+    }
+
+    /// Whether a player can begin with these fragments: each track of video that is in them begins with a key frame, whatever their flags say, and
+    /// there is one. A film without video begins anywhere.
+    public func beginsAtKeyFrame(_ fragments: [UInt8]) throws(CommonEncryptionError) -> Bool {
+        guard tracks.values.contains(where: { if case .video = $0 { true } else { false } }) else { return true }
+        var begun: [UInt32: Bool] = [:]
+        try FragmentWalk.walk(fragments, defaults) { (part) throws(CommonEncryptionError) in
+            guard case .fragment(let fragment) = part else { return }
+            for track in fragment.tracks where begun[track.id] == nil {
+                guard case .video(let lengthSize, let headers) = tracks[track.id],
+                    let sample = track.samples.first
+                else { continue }
+                begun[track.id] = try Self.isKeyFrame(fragments[sample], lengthSize, headers.codec)
+            }
+        }
+        return !begun.isEmpty && begun.values.allSatisfy { $0 }
+    }
+
+    private static func isKeyFrame(
+        _ sample: ArraySlice<UInt8>, _ lengthSize: Int, _ codec: VideoCodec
+    ) throws(CommonEncryptionError) -> Bool {
+        do throws(MediaError) {
+            var units = LengthPrefixedUnits(sample, lengthSize: lengthSize)
+            while let unit = try units.next() {
+                let kind = codec.kind(ofNALUnit: unit)
+                if kind.isPicture { return kind == .keyPicture }
+            }
+            return false
+        } catch {
+            throw .media(error, offset: sample.startIndex)
+        }
+    }
+
     private mutating func encrypt(
         _ fragment: MovieFragment, _ bytes: [UInt8]
     ) throws(CommonEncryptionError) -> [UInt8] {
+        try fragment.checkCoverage()
         var payload = Array(bytes[fragment.mdat.content])
         let base = fragment.mdat.content.lowerBound
         var added: [[[Subsample]]?] = []

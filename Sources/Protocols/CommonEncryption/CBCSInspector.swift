@@ -7,6 +7,10 @@ public struct CBCSInspector: Sendable {
         /// Blocks that are encrypted, and clear ones behind them; both 0: samples as a whole.
         public var encrypted: Int
         public var clear: Int
+        /// default_KID.
+        public var keyID: [UInt8]
+        /// default_constant_IV.
+        public var iv: [UInt8]
 
         /// 1:9 for video, whole samples for audio: what FairPlay players decrypt.
         public var isUsual: Bool {
@@ -19,6 +23,8 @@ public struct CBCSInspector: Sendable {
         public var samples = 0
         /// Bytes within what is protected; of video a tenth of these is encrypted.
         public var protectedBytes = 0
+        /// Those of video.
+        public var protectedVideoBytes = 0
         /// Bytes of all samples.
         public var bytes = 0
 
@@ -45,7 +51,7 @@ public struct CBCSInspector: Sendable {
             tracks.append(
                 Track(
                     format: "\(scheme.format)", isVideo: entry.media == .video, encrypted: scheme.pattern.encrypted,
-                    clear: scheme.pattern.clear))
+                    clear: scheme.pattern.clear, keyID: scheme.keyID, iv: scheme.iv))
             isVideo[track.id] = entry.media == .video
             if !keyIDs.contains(scheme.keyID) { keyIDs.append(scheme.keyID) }
         }
@@ -58,7 +64,7 @@ public struct CBCSInspector: Sendable {
 
     /// Adds what is in one or several fragments.
     ///
-    /// - Throws: where the parts of a sample do not add up to it, or a fragment says nothing of its video.
+    /// - Throws: where the parts of a sample do not add up to it, `saiz` and `saio` do not agree with them, or a fragment says nothing of its video.
     public func add(_ fragments: [UInt8], to count: inout Count) throws(CommonEncryptionError) {
         var sum = count
         try FragmentWalk.walk(fragments, defaults) { (part) throws(CommonEncryptionError) in
@@ -68,13 +74,17 @@ public struct CBCSInspector: Sendable {
                 sum.samples += track.samples.count
                 let size = track.samples.reduce(0) { $0 + $1.count }
                 sum.bytes += size
-                guard let box = try track.children.only("senc") else {
-                    guard isVideo[track.id] == false else { throw track.box.fault(.missing) }
-                    sum.protectedBytes += size
-                    continue
+                let box = try track.children.only("senc")
+                guard box != nil || isVideo[track.id] == false else { throw track.box.fault(.missing) }
+                let parts = try box.flatMap { (box) throws(CommonEncryptionError) in
+                    try SampleAuxiliary.subsamples(fragments, box, samples: track.samples)
                 }
-                let parts = try SampleAuxiliary.subsamples(fragments, box, samples: track.samples)
-                sum.protectedBytes += parts?.joined().reduce(0) { $0 + Int($1.protected) } ?? size
+                try SampleAuxiliary.check(
+                    fragments, track.children, senc: box, parts, samples: track.samples.count, moof: fragment.moof,
+                    required: true)
+                let protected = parts?.joined().reduce(0) { $0 + Int($1.protected) } ?? size
+                sum.protectedBytes += protected
+                if isVideo[track.id] == true { sum.protectedVideoBytes += protected }
             }
         }
         count = sum

@@ -24,6 +24,10 @@ public enum CommonEncryptionError: WireFailure, Equatable, Sendable {
         case overlap
         /// Clear and encrypted bytes of a sample do not add up to its size.
         case subsamples(sum: UInt64, sample: Int)
+        /// Media data that belong to no sample: they would stay readable.
+        case unnamed(Int)
+        /// A box says something else of the samples than `senc` does.
+        case differs
     }
 
     case wire(WireError)
@@ -60,6 +64,8 @@ extension CommonEncryptionError.Fault: CustomStringConvertible {
         case .outside: "its samples lie outside of the media data"
         case .overlap: "its samples share bytes"
         case .subsamples(let sum, let sample): "the parts of a sample of \(sample) bytes have \(sum) bytes together"
+        case .unnamed(let count): "\(count) bytes belong to no sample, and would stay readable"
+        case .differs: "it does not agree with senc"
         }
     }
 }

@@ -24,6 +24,9 @@ enum FragmentWalk {
                 try body(.fragment(try MovieFragment(bytes, moof: head, mdat: box, defaults: defaults)))
             case "ftyp", "moov":
                 throw box.fault(.misplaced)
+            // Media data in another box (ISO/IEC 14496-12 §9.1): they would stay as they are.
+            case "imda":
+                throw box.fault(.unsupported("media data in it"))
             default:
                 guard moof == nil else { throw box.fault(.misplaced) }
                 if !dropped.contains(box.kind) { try body(.other(box)) }

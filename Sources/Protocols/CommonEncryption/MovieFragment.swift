@@ -47,6 +47,12 @@ struct MovieFragment {
         try checkOverlap()
     }
 
+    /// Bytes of the media data that no run names would stay as they are, and with them what they say.
+    func checkCoverage() throws(CommonEncryptionError) {
+        let named = tracks.flatMap(\.samples).reduce(0) { $0 + $1.count }
+        guard named == mdat.content.count else { throw mdat.fault(.unnamed(mdat.content.count - named)) }
+    }
+
     /// Two samples of the same bytes would be encrypted twice.
     private func checkOverlap() throws(CommonEncryptionError) {
         var end = 0
@@ -61,6 +67,7 @@ struct MovieFragment {
         count: inout Int
     ) throws(CommonEncryptionError) -> Track {
         let children = try box.children(bytes)
+        try SampleGroups.check(bytes, children)
         let header = try children.required("tfhd", in: box.range.lowerBound)
         let (id, own) = try header.fields(bytes) { (reader) throws(CommonEncryptionError) in
             try Self.header(&reader, header, defaults)

@@ -74,6 +74,7 @@ struct MovieHeader {
         for kind in path {
             found = try inside.required(kind, in: found.range.lowerBound)
             if kind != "stsd" { inside = try found.children(bytes) }
+            if kind == "stbl" { try SampleGroups.check(bytes, inside) }
             if kind == "mdia" {
                 timescale = try inside.required("mdhd", in: found.range.lowerBound).fields(bytes) {
                     (reader) throws(CommonEncryptionError) in

@@ -16,6 +16,8 @@ public struct MovieSplitter: Sendable {
     /// Bytes of whole boxes at the beginning of `pending`.
     private var whole = 0
     private var hasStart = false
+    /// Among the whole boxes there is a `moof`.
+    private var hasHead = false
     /// Bytes before `pending`, for errors.
     private var passed = 0
 
@@ -31,6 +33,7 @@ public struct MovieSplitter: Sendable {
             }
             guard pending.count - whole >= size else { return nil }
             whole += size
+            if kind == "moof" { hasHead = true }
             if kind == "moov" {
                 guard !hasStart else { throw .movie(.twice, box: "moov", offset: passed + whole - size) }
                 hasStart = true
@@ -44,13 +47,15 @@ public struct MovieSplitter: Sendable {
         return nil
     }
 
-    /// The end of the film: what is left may be an index, and no part of a box.
+    /// The end of the film: what is left may be an index, and neither a part of a box nor a `moof` alone.
     public func finish() throws(CommonEncryptionError) {
         guard hasStart else { throw .movie(.missing, box: "moov", offset: passed) }
         guard whole == pending.count else {
             throw .wire(
                 .truncated(offset: passed + whole, needed: 8, available: pending.count - whole))
         }
+        // Cut between both, the film ends earlier than it says.
+        guard !hasHead else { throw .movie(.missing, box: "mdat", offset: passed + whole) }
     }
 
     private mutating func take() -> [UInt8] {
@@ -58,6 +63,7 @@ public struct MovieSplitter: Sendable {
         pending.removeFirst(whole)
         passed += whole
         whole = 0
+        hasHead = false
         return piece
     }
 

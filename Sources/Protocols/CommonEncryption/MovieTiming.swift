@@ -17,6 +17,14 @@ public struct MovieTiming: Sendable {
         timescale = track.timescale
     }
 
+    /// Boxes that readers take of what holds them, such as of a segment.
+    public static let maxBoxes = MovieBox.limit
+
+    /// How many boxes one or several fragments are, without what is within these.
+    public static func boxCount(of fragments: [UInt8]) throws(CommonEncryptionError) -> Int {
+        try MovieBox.list(fragments, in: 0..<fragments.count).count
+    }
+
     /// Seconds of media in one or several fragments.
     public func duration(of fragments: [UInt8]) throws(CommonEncryptionError) -> Double {
         var ticks: UInt64 = 0

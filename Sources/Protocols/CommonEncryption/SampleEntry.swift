@@ -49,6 +49,38 @@ struct SampleEntry {
         children = try MovieBox.list(bytes, in: fields.upperBound..<box.content.upperBound)
     }
 
+    /// Whether audio is AAC, as its `esds` says (ISO/IEC 14496-1 §7.2.6, ISO/IEC 14496-3 §1.6): an `mp4a` may be MP3, or a codec of another house.
+    func checkAAC(_ bytes: [UInt8]) throws(CommonEncryptionError) {
+        let esds = try children.required("esds", in: box.range.lowerBound)
+        let type = try esds.fields(bytes) { (reader) throws(CommonEncryptionError) in
+            try reader.skip(4)
+            try Self.beginDescriptor(&reader, tag: 3, in: esds)
+            try reader.skip(2)
+            let flags = try reader.readUInt8()
+            if flags & 0x80 != 0 { try reader.skip(2) }
+            if flags & 0x40 != 0 { try reader.skip(Int(try reader.readUInt8())) }
+            if flags & 0x20 != 0 { try reader.skip(2) }
+            try Self.beginDescriptor(&reader, tag: 4, in: esds)
+            return try reader.readUInt8()
+        }
+        // MPEG-4 audio, and AAC of MPEG-2.
+        guard [0x40, 0x66, 0x67, 0x68].contains(type) else {
+            throw esds.fault(.unsupported("audio of the object type \(type)"))
+        }
+    }
+
+    private static func beginDescriptor(
+        _ reader: inout FieldReader<CommonEncryptionError>, tag: UInt8, in box: MovieBox
+    ) throws(CommonEncryptionError) {
+        let found = try reader.readUInt8()
+        guard found == tag else { throw box.fault(.value(UInt64(found))) }
+        // Its length: up to four bytes, of which all but the last have the first bit.
+        for _ in 0..<4 {
+            if try reader.readUInt8() & 0x80 == 0 { return }
+        }
+        throw box.fault(.unsupported("a length of more than four bytes"))
+    }
+
     /// How its video is coded: codec, bytes of a unit's length, and parameter sets.
     func video(_ bytes: [UInt8]) throws(CommonEncryptionError) -> (lengthSize: Int, headers: SliceHeaders) {
         let isAVC = box.kind == "avc1" || box.kind == "avc3"

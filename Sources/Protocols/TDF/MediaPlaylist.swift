@@ -23,26 +23,35 @@ public struct MediaPlaylist: Equatable, Sendable {
 
     static let keyFormat = "com.apple.streamingkeydelivery"
     private static let maxLineLength = 1024
+    private static let independent = "#EXT-X-INDEPENDENT-SEGMENTS"
 
     /// What the key is asked for by: `skd://` and the asset's name.
     public var keyURI: String
     public var initName: String
     public var segments: [Segment]
+    /// Each segment begins at a key frame, and needs none before it.
+    public var isIndependent: Bool
 
-    public init(assetID: String, initName: String, segments: [Segment]) {
+    public init(assetID: String, initName: String, segments: [Segment], isIndependent: Bool = true) {
         keyURI = Self.keyURI(assetID)
         self.initName = initName
         self.segments = segments
+        self.isIndependent = isIndependent
     }
+
+    /// Seconds: durations, rounded to these, are at most this (§4.3.3.1).
+    private var longest: Int { segments.map { ($0.duration + 500) / 1000 }.max() ?? 0 }
 
     public static func keyURI(_ assetID: String) -> String { "skd://\(assetID)" }
 
     public func encoded() -> [UInt8] {
-        // Durations, rounded to seconds, are at most this (§4.3.3.1).
-        let longest = segments.map { ($0.duration + 500) / 1000 }.max() ?? 0
         var lines = [
             "#EXTM3U", "#EXT-X-VERSION:7", "#EXT-X-TARGETDURATION:\(max(1, longest))", "#EXT-X-MEDIA-SEQUENCE:0",
-            "#EXT-X-PLAYLIST-TYPE:VOD", "#EXT-X-INDEPENDENT-SEGMENTS", "#EXT-X-MAP:URI=\"\(initName)\"",
+            "#EXT-X-PLAYLIST-TYPE:VOD",
+        ]
+        if isIndependent { lines.append(Self.independent) }
+        lines += [
+            "#EXT-X-MAP:URI=\"\(initName)\"",
             "#EXT-X-KEY:METHOD=SAMPLE-AES,URI=\"\(keyURI)\",KEYFORMAT=\"\(Self.keyFormat)\",KEYFORMATVERSIONS=\"1\"",
         ]
         for segment in segments {
@@ -57,8 +66,9 @@ public struct MediaPlaylist: Equatable, Sendable {
         guard bytes.count <= PlayableContainer.maxHeadSize else {
             throw Fault(line: 0, reason: "\(bytes.count) bytes, at most \(PlayableContainer.maxHeadSize) are read")
         }
-        var playlist = MediaPlaylist(assetID: "", initName: "", segments: [])
+        var playlist = MediaPlaylist(assetID: "", initName: "", segments: [], isIndependent: false)
         var duration: Int?
+        var target: Int?
         var version: Substring?
         var method: String?
         var isComplete = false
@@ -69,9 +79,14 @@ public struct MediaPlaylist: Equatable, Sendable {
             let line = String(decoding: raw.last == UInt8(ascii: "\r") ? raw.dropLast() : raw, as: UTF8.self)
             guard number > 1 || line == "#EXTM3U" else { throw Fault(line: 1, reason: "it is not #EXTM3U") }
             if line.isEmpty || number == 1 { continue }
+            guard !isComplete else { throw Fault(line: number, reason: "it stands behind EXT-X-ENDLIST") }
             guard line.hasPrefix("#") else {
                 guard let known = duration, PlayableContainer.isName(line) else {
                     throw Fault(line: number, reason: "a file without a duration, or not in the archive")
+                }
+                // Both are for what comes behind them: what is before is clear, or has no beginning.
+                guard method != nil, !playlist.initName.isEmpty else {
+                    throw Fault(line: number, reason: "a file before EXT-X-KEY or EXT-X-MAP")
                 }
                 guard playlist.segments.count < PlayableContainer.maxSegments else {
                     throw Fault(line: number, reason: "more than \(PlayableContainer.maxSegments) segments")
@@ -84,6 +99,12 @@ public struct MediaPlaylist: Equatable, Sendable {
             let value = parts.count == 2 ? parts[1] : ""
             switch parts[0] {
             case "#EXT-X-VERSION": version = value
+            case independent: playlist.isIndependent = true
+            case "#EXT-X-TARGETDURATION":
+                guard target == nil, value.utf8.count <= 6, let known = UInt32(value) else {
+                    throw Fault(line: number, reason: "it is no whole number, or there twice")
+                }
+                target = Int(known)
             case "#EXTINF":
                 guard let known = milliseconds(value) else { throw Fault(line: number, reason: "it is no duration") }
                 duration = known
@@ -110,6 +131,9 @@ public struct MediaPlaylist: Equatable, Sendable {
         }
         guard method != nil else { throw Fault(line: 0, reason: "no EXT-X-KEY") }
         guard !playlist.initName.isEmpty else { throw Fault(line: 0, reason: "no EXT-X-MAP") }
+        guard let target, target >= playlist.longest else {
+            throw Fault(line: 0, reason: "no EXT-X-TARGETDURATION, or a segment is longer")
+        }
         guard isComplete, duration == nil else { throw Fault(line: 0, reason: "no EXT-X-ENDLIST behind the last file") }
         return playlist
     }

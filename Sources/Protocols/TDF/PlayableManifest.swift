@@ -56,22 +56,19 @@ public struct PlayableManifest: Codable, Equatable, Sendable {
     /// The bytes of `encryptedMetadata`, when the rest is of profile P.
     public func metadataJSON() throws(TDFError) -> [UInt8] {
         let path = "encryptionInformation"
-        guard encryptionInformation.method.algorithm == "AES-128-CBC" else {
-            throw .manifest(
-                path: "\(path).method.algorithm",
-                .unsupported(
-                    found: ShownText.ascii(encryptionInformation.method.algorithm, limit: 40, replacing: "?"),
-                    expected: "AES-128-CBC"))
+        try Self.require("\(path).type", encryptionInformation.type, "split")
+        try Self.require("\(path).method.algorithm", encryptionInformation.method.algorithm, "AES-128-CBC")
+        try TDFManifest.check(
+            encryptionInformation.keyAccess, policy: encryptionInformation.policy ?? "", path: path)
+        for (index, object) in encryptionInformation.keyAccess.enumerated() {
+            if let binding = object.policyBinding {
+                try Self.require(
+                    "\(path).keyAccess.[\(index)].policyBinding.alg", binding.algorithm ?? "HS256", "HS256")
+            }
         }
-        guard (encryptionInformation.policy?.utf8.count ?? 0) <= TDFManifest.maxPolicyLength else {
-            throw .manifest(
-                path: "\(path).policy",
-                .count(encryptionInformation.policy?.utf8.count ?? 0, 0...TDFManifest.maxPolicyLength))
-        }
-        guard TDFManifest.keyAccessCounts.contains(encryptionInformation.keyAccess.count) else {
-            throw .manifest(
-                path: "\(path).keyAccess",
-                .count(encryptionInformation.keyAccess.count, TDFManifest.keyAccessCounts))
+        if let signature = encryptionInformation.integrityInformation?.rootSignature {
+            try Self.require(
+                "\(path).integrityInformation.rootSignature.alg", signature.algorithm, "HS256")
         }
         guard let text = encryptionInformation.keyAccess[0].encryptedMetadata, let json = try? Base64.decode(text)
         else {
@@ -79,5 +76,21 @@ public struct PlayableManifest: Codable, Equatable, Sendable {
                 path: "\(path).keyAccess.[0].encryptedMetadata", .unreadable("it is missing, or not base64"))
         }
         return json
+    }
+
+    /// The IV that the manifest names, when that is one.
+    public var iv: [UInt8]? {
+        guard let text = encryptionInformation.method.iv, text.utf8.count <= 64,
+            let bytes = try? Base64.decode(text), bytes.count == 16
+        else { return nil }
+        return bytes
+    }
+
+    private static func require(_ path: String, _ found: String, _ expected: String) throws(TDFError) {
+        guard found == expected else {
+            throw .manifest(
+                path: path,
+                .unsupported(found: ShownText.ascii(found, limit: 40, replacing: "?"), expected: expected))
+        }
     }
 }

@@ -38,6 +38,8 @@ public struct PlayableMetadata: Codable, Equatable, Sendable {
     public func hashes() throws(TDFError) -> [String: [UInt8]] {
         try Self.require("type", type, Self.type)
         try Self.require("encryption", encryption, Self.encryption)
+        // It tells the file from one of another profile before anything in it is read.
+        try Self.require("playlistFilename", playlistFilename, PlayableContainer.playlistName)
         let counts = 1...PlayableContainer.maxSegments
         guard counts.contains(segmentFilenames.count) else {
             throw .manifest(path: "\(Self.path).segmentFilenames", .count(segmentFilenames.count, counts))

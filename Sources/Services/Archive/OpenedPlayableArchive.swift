@@ -6,6 +6,9 @@ public struct OpenedPlayableArchive: Sendable {
     private let reader: PlayableArchiveReader
     private let decryptor: CBCSDecryptor
 
+    /// `ftyp` and `moov`, in clear.
+    var initSegment: [UInt8] { decryptor.initSegment }
+
     init(reader: PlayableArchiveReader, decryptor: CBCSDecryptor) {
         self.reader = reader
         self.decryptor = decryptor
@@ -22,15 +25,17 @@ public struct OpenedPlayableArchive: Sendable {
         try output(decryptor.initSegment[...])
         for name in reader.segments {
             let bytes = try reader.segment(name)
-            let clear: [UInt8]
-            do throws(CommonEncryptionError) {
-                clear = try decryptor.decrypt(bytes)
-            } catch {
-                throw .playable(.media(error, file: name))
-            }
+            let clear = try decrypted(bytes, name)
             try progress(done)
             try output(clear[...])
             done += Int64(bytes.count)
+        }
+    }
+
+    /// - Parameter name: of the segment that `bytes` are.
+    func decrypted(_ bytes: [UInt8], _ name: String) throws(ArchiveError) -> [UInt8] {
+        do throws(CommonEncryptionError) { return try decryptor.decrypt(bytes) } catch {
+            throw .playable(.media(error, file: name))
         }
     }
 

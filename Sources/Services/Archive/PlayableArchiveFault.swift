@@ -13,7 +13,11 @@ public enum PlayableArchiveFault: Equatable, Sendable {
     case fileSize(name: String, count: Int64, limit: Int)
     /// The bytes of a file are not those that the metadata list.
     case fileHash(String)
-    /// A segment of the film is longer than a segment may be, or there are more of them.
+    /// A part of the film that goes into one is larger than a file of an archive may be.
+    case filmPart(String, count: Int64, limit: Int)
+    /// What was written is not what is read, or does not become the film: what is wrong with it.
+    case readBack(String)
+    /// The film needs more segments than an archive may have.
     case tooLong(limit: Int)
     case noFilm
 }
@@ -28,6 +32,9 @@ extension PlayableArchiveFault: CustomStringConvertible {
         case .fileList(let name): "\(name) is in the archive or in its metadata, and not in both"
         case .fileSize(let name, let count, let limit): "\(name) has \(count) bytes, at most \(limit) are read"
         case .fileHash(let name): "\(name) is not the file that the metadata list"
+        case .filmPart(let what, let count, let limit):
+            "\(what) of the film has \(count) bytes, at most \(limit) go into an archive"
+        case .readBack(let reason): "what was written reads differently: \(reason)"
         case .tooLong(let limit): "the film has more than \(limit) segments"
         case .noFilm: "there is no fragment in the film"
         }

@@ -29,7 +29,7 @@ public struct PlayableArchiveReader: Sendable {
     /// The names of the segments, in the order of the film.
     var segments: [String] { metadata.segmentFilenames }
 
-    /// Whether a file is meant to be one: it has what only archives of profile P have.
+    /// Whether a file is meant to be one: it has the playlist that only archives of profile P have, and of which the reader wants this name.
     public static func isMeant(by path: String) -> Bool {
         guard let files = try? PlayableArchiveFiles(path) else { return false }
         return files.entries[PlayableContainer.playlistName] != nil
@@ -97,14 +97,19 @@ public struct PlayableArchiveReader: Sendable {
     public func opened(
         _ content: ContentKey, fromKeyAccess index: Int = 0
     ) throws(ArchiveError) -> OpenedPlayableArchive {
+        let key: PlayableKey
+        do throws(TDFCryptoError) { key = try PlayableKey.opening(content) } catch { throw .format(.crypto(error)) }
+        return try opened(key, fromKeyAccess: index)
+    }
+
+    /// The same with a key that is set up already.
+    func opened(_ key: PlayableKey, fromKeyAccess index: Int = 0) throws(ArchiveError) -> OpenedPlayableArchive {
         let encryption = manifest.encryptionInformation
         precondition(encryption.keyAccess.indices.contains(index), "no such entry: the caller's fault")
         let text = encryption.keyAccess[0].encryptedMetadata ?? ""
         let binding: [UInt8]
         let signature: [UInt8]
-        let key: PlayableKey
         do throws(TDFCryptoError) {
-            key = try PlayableKey.opening(content)
             binding = try key.policyBinding(encryption.policy ?? "")
             signature = try key.metadataSignature(text)
         } catch {
@@ -120,6 +125,22 @@ public struct PlayableArchiveReader: Sendable {
             return OpenedPlayableArchive(reader: self, decryptor: decryptor)
         } catch {
             throw .playable(.media(error, file: metadata.initFilename))
+        }
+    }
+
+    /// What looks at the boxes, beginning with those of the initialization segment.
+    func inspector() throws(ArchiveError) -> CBCSInspector {
+        do throws(CommonEncryptionError) { return try CBCSInspector(initSegment: initSegment) } catch {
+            throw .playable(.media(error, file: metadata.initFilename))
+        }
+    }
+
+    /// - Parameter name: of the segment that `bytes` are.
+    func inspect(
+        _ bytes: [UInt8], _ name: String, _ inspector: CBCSInspector, _ count: inout CBCSInspector.Count
+    ) throws(ArchiveError) {
+        do throws(CommonEncryptionError) { try inspector.add(bytes, to: &count) } catch {
+            throw .playable(.media(error, file: name))
         }
     }
 

@@ -15,8 +15,10 @@ public final class PlayableArchiveWriter: ArchiveSealing {
     /// Seconds of a segment, from which on it ends with its fragment: what Apple recommends.
     public static let segmentDuration = 6.0
 
-    /// Fragments of a segment, from which on it ends, whatever they say of their durations: readers take no more boxes than a few hundred.
-    private static let maxFragments = 256
+    /// Boxes of a segment, from which on it ends before the next key frame, whatever its fragments say of their durations.
+    private static let usualBoxes = 512
+    /// Boxes that a segment has at most: readers take some more.
+    private static let maxBoxes = MovieTiming.maxBoxes - 24
 
     /// What a player asks for the key by, and Arkavo's session for the asset: a UUID in upper case.
     public let assetID: String
@@ -33,7 +35,12 @@ public final class PlayableArchiveWriter: ArchiveSealing {
     private var film: (encryptor: CBCSEncryptor, timing: MovieTiming)?
     private var pending: [UInt8] = []
     private var pendingDuration = 0.0
-    private var pendingCount = 0
+    private var pendingBoxes = 0
+    /// Of the film in clear, as far as it is in `pending`.
+    private var pendingDigest: RunningSHA256?
+    /// What each segment has to be decrypted to.
+    private var clearDigests: [[UInt8]] = []
+    private var isIndependent = true
     private var segments: [MediaPlaylist.Segment] = []
     private var hashes: [String: [UInt8]] = [:]
     private var entries: [ZIPEntry] = []
@@ -41,7 +48,7 @@ public final class PlayableArchiveWriter: ArchiveSealing {
 
     /// - Parameters:
     ///   - path: of the archive. Written besides it at first.
-    ///   - segmentDuration: seconds; a segment ends with the fragment that reaches it.
+    ///   - segmentDuration: seconds; a segment that has them ends before the next key frame that a fragment begins with.
     public init(
         _ path: String, recipient: TDFRecipient, policy: PlaintextPolicy,
         segmentDuration: Double = PlayableArchiveWriter.segmentDuration
@@ -81,14 +88,14 @@ public final class PlayableArchiveWriter: ArchiveSealing {
         }
     }
 
-    /// Segments end with a fragment after some seconds, whatever else would end one.
+    /// Segments end before a key frame after some seconds, whatever else would end one.
     public func endSegment() {}
 
     private func begin(_ initSegment: [UInt8]) throws(ArchiveError) {
         let limit = PlayableContainer.maxHeadSize
         guard initSegment.count <= limit / 2 else {
             throw .playable(
-                .fileSize(name: PlayableContainer.initName, count: Int64(initSegment.count), limit: limit / 2))
+                .filmPart("the beginning", count: Int64(initSegment.count), limit: limit / 2))
         }
         let film = try media { () throws(CommonEncryptionError) in
             (
@@ -103,16 +110,32 @@ public final class PlayableArchiveWriter: ArchiveSealing {
 
     private func append(_ fragment: [UInt8]) throws(ArchiveError) {
         guard film != nil else { throw .playable(.noFilm) }
-        let (encrypted, duration) = try media { () throws(CommonEncryptionError) -> ([UInt8], Double) in
+        let encrypted = try media { () throws(CommonEncryptionError) in try film?.encryptor.encrypt(fragment) ?? [] }
+        let (clear, duration, isKey, boxes) = try media {
+            () throws(CommonEncryptionError) -> ([UInt8], Double, Bool, Int) in
             (
-                try film?.encryptor.encrypt(fragment) ?? [], try film?.timing.duration(of: fragment) ?? 0
+                try film?.encryptor.clear(fragment) ?? [], try film?.timing.duration(of: fragment) ?? 0,
+                try film?.encryptor.beginsAtKeyFrame(fragment) ?? false,
+                try MovieTiming.boxCount(of: encrypted)
             )
         }
-        if pending.count + encrypted.count > PlayableContainer.maxSegmentSize { try closeSegment() }
+        let isLong =
+            pendingDuration >= segmentDuration || pendingBoxes >= Self.usualBoxes
+            || pending.count >= PlayableContainer.maxSegmentSize / 2
+        let isFull =
+            pending.count + encrypted.count > PlayableContainer.maxSegmentSize || pendingBoxes + boxes > Self.maxBoxes
+        if isFull || isLong && isKey { try closeSegment() }
+        // A segment that has to begin elsewhere, and a film that does.
+        if pending.isEmpty, !isKey { isIndependent = false }
+        do throws(CryptoError) {
+            if pendingDigest == nil { pendingDigest = try RunningSHA256() }
+            try pendingDigest?.update(clear[...])
+        } catch {
+            throw Self.failure(error)
+        }
         pending += encrypted
         pendingDuration += duration
-        pendingCount += 1
-        if pendingDuration >= segmentDuration || pendingCount >= Self.maxFragments { try closeSegment() }
+        pendingBoxes += boxes
     }
 
     private func closeSegment() throws(ArchiveError) {
@@ -122,17 +145,19 @@ public final class PlayableArchiveWriter: ArchiveSealing {
         }
         guard pending.count <= PlayableContainer.maxSegmentSize else {
             throw .playable(
-                .fileSize(
-                    name: PlayableContainer.segmentName(segments.count), count: Int64(pending.count),
-                    limit: PlayableContainer.maxSegmentSize))
+                .filmPart(
+                    "a fragment", count: Int64(pending.count), limit: PlayableContainer.maxSegmentSize))
         }
         let name = PlayableContainer.segmentName(segments.count)
         try add(name, pending)
+        if let digest = pendingDigest.take() {
+            do throws(CryptoError) { clearDigests.append(try digest.value()) } catch { throw Self.failure(error) }
+        }
         // Longer than a day is no duration of a fragment, but what a damaged one says.
         segments.append(.init(name: name, duration: Int((min(pendingDuration, 86_400) * 1000).rounded())))
         pending.removeAll(keepingCapacity: true)
         pendingDuration = 0
-        pendingCount = 0
+        pendingBoxes = 0
     }
 
     private func add(_ name: String, _ bytes: [UInt8]) throws(ArchiveError) {
@@ -147,7 +172,7 @@ public final class PlayableArchiveWriter: ArchiveSealing {
         }
     }
 
-    /// Ends the archive, reads it again as far as that goes without the key, and gives the file its name.
+    /// Ends the archive, reads it again, decrypts it, compares that with the film that came, and gives the file its name.
     ///
     /// - Parameters:
     ///   - time: when the archive was made, in seconds since 1970.
@@ -160,7 +185,9 @@ public final class PlayableArchiveWriter: ArchiveSealing {
         try media { () throws(CommonEncryptionError) in try splitter.finish() }
         try closeSegment()
         guard !segments.isEmpty else { throw .playable(.noFilm) }
-        let playlist = MediaPlaylist(assetID: assetID, initName: PlayableContainer.initName, segments: segments)
+        let playlist = MediaPlaylist(
+            assetID: assetID, initName: PlayableContainer.initName, segments: segments,
+            isIndependent: isIndependent)
         try add(PlayableContainer.playlistName, playlist.encoded())
         let protectedAt = Date(timeIntervalSince1970: Double(time)).formatted(.iso8601)
         let metadata = PlayableMetadata(
@@ -184,12 +211,39 @@ public final class PlayableArchiveWriter: ArchiveSealing {
             throw .output(error)
         }
         do throws(ArchiveError) {
-            try PlayableArchiveReader(file.temporary).verifyStructure(progress: progress)
+            try readBack(progress)
         } catch {
-            guard case .format(let fault) = error else { throw error }
-            throw .readBack(fault)
+            switch error {
+            case .format(let fault): throw .readBack(fault)
+            case .playable(.readBack(_)): throw error
+            case .playable(let fault): throw .playable(.readBack("\(fault)"))
+            default: throw error
+            }
         }
         do throws(FileFailure) { try file.finish(replaces: replaces) } catch { throw .output(error) }
+    }
+
+    /// Whether the file becomes the film again, with the policy and the list of files that its key vouches for.
+    private func readBack(_ progress: ArchiveProgress) throws(ArchiveError) {
+        let reader = try PlayableArchiveReader(file.temporary)
+        let opened = try reader.opened(key)
+        let inspector = try reader.inspector()
+        var count = CBCSInspector.Count()
+        let differs = ArchiveError.playable(.readBack("it does not become the film again"))
+        guard opened.initSegment == film?.encryptor.clearInitSegment, reader.segments.count == clearDigests.count
+        else { throw differs }
+        var done: Int64 = 0
+        for (name, digest) in zip(reader.segments, clearDigests) {
+            try progress(done)
+            let bytes = try reader.segment(name)
+            try reader.inspect(bytes, name, inspector, &count)
+            guard Digest.sha256(try opened.decrypted(bytes, name)) == digest else { throw differs }
+            done += Int64(bytes.count)
+        }
+    }
+
+    private static func failure(_ error: CryptoError) -> ArchiveError {
+        .format(.crypto(.libraryFailed(call: "SHA-256: \(error)")))
     }
 
     private func media<R>(

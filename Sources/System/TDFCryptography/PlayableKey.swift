@@ -41,7 +41,7 @@ public final class PlayableKey: Sendable {
 
     /// Draws a key, and wraps it.
     ///
-    /// - Parameter publicKeyPEM: SubjectPublicKeyInfo of an RSA key.
+    /// - Parameter publicKeyPEM: SubjectPublicKeyInfo of an RSA key of 2048 bits.
     /// - Returns: the key, RSA-OAEP with SHA-1 of it, and an IV for all of its samples.
     public static func draw(
         publicKeyPEM: String
@@ -50,6 +50,8 @@ public final class PlayableKey: Sendable {
             guard case .rsa(let recipient) = try PublicKeyPEM.load(publicKeyPEM) else {
                 throw .invalidKey(.unreadable)
             }
+            // As of profile F: readers take a wrapped key of 256 bytes alone.
+            guard recipient.bits == 2048 else { throw .invalidKey(.rsaSize(bits: recipient.bits)) }
             var bytes = try SecureRandom.bytes(ContentKey.byteCount)
             defer { OPENSSL_cleanse(&bytes, bytes.count) }
             return (
@@ -57,7 +59,8 @@ public final class PlayableKey: Sendable {
                 try SecureRandom.bytes(AES128CBC.blockByteCount)
             )
         } catch {
-            throw TDFCryptoError(error)
+            guard case .invalidKey(.rsaSize(let bits)) = error else { throw TDFCryptoError(error) }
+            throw .rsaSize(bits: bits)
         }
     }
 

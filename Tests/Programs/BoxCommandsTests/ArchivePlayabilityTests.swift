@@ -31,6 +31,10 @@ struct ArchivePlayabilityTests {
             ffmpeg.path("standard.tdf"), recipient: recipient, policy: PlaintextPolicy())
         try standard.write(film[...])
         try standard.finish(at: 0)
+        let whole = try CBCArchiveWriter(
+            ffmpeg.path("whole.tdf"), recipient: recipient, policy: PlaintextPolicy(), mimeType: "video/mp4")
+        try whole.write(film[...])
+        try whole.finish(at: 0, replaces: false, progress: { (_) throws(ArchiveError) in })
 
         let shown = try await run(ffmpeg, "playable.tdf")
         #expect(shown.status == 0, "\(shown.errors)")
@@ -42,6 +46,13 @@ struct ArchivePlayabilityTests {
         #expect(document.verdict == "fairplay-ready (module missing)")
         #expect(document.parts.contains { $0.part == "key" && $0.finding.hasPrefix("unwraps") })
         #expect(try await run(ffmpeg, "standard.tdf").output.hasPrefix("standard.tdf: playable-locally\n"))
+
+        for (name, finding) in [
+            ("standard.tdf", "unwraps, and vouches for policy and segments"), ("whole.tdf", "unwraps; the MAC"),
+        ] {
+            let shown = try await run(ffmpeg, name, "--key", "kas.key.pem")
+            #expect(shown.status == 0 && shown.output.contains(finding), "\(shown.output)\(shown.errors)")
+        }
 
         try ffmpeg.write(Array(try RSAPrivateKey.generate(bits: 2048).privateKeyPEM().utf8), "other.key.pem")
         let other = try await run(ffmpeg, "playable.tdf", "--key", "other.key.pem")

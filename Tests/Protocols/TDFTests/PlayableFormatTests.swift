@@ -18,7 +18,7 @@ import Testing
         let other = text.split(separator: "\n").joined(separator: "\r\n")
         #expect(try MediaPlaylist.parse(Array(other.utf8)) == Self.playlist)
         let lines =
-            "#EXTM3U\n#EXT-X-VERSION:6\n# a note\n#EXT-X-KEY:METHOD=SAMPLE-AES,KEYFORMATVERSIONS=\"1\","
+            "#EXTM3U\n#EXT-X-VERSION:6\n#EXT-X-TARGETDURATION:6\n# a note\n#EXT-X-KEY:METHOD=SAMPLE-AES,KEYFORMATVERSIONS=\"1\","
             + "KEYFORMAT=\"com.apple.streamingkeydelivery\",URI=\"skd://7D0B\"\n#EXT-X-MAP:URI=\"init.mp4\"\n"
             + "#EXTINF:6,title\nsegment0.m4s\n#EXT-X-ENDLIST"
         #expect(try MediaPlaylist.parse(Array(lines.utf8)).segments == [.init(name: "segment0.m4s", duration: 6000)])
@@ -29,7 +29,11 @@ import Testing
         ("com.apple.streamingkeydelivery", "identity", 8), ("segment0.m4s", "../segment0.m4s", 10),
         ("segment1.m4s", "https://example.net/segment1.m4s", 12), ("#EXTINF:6.006,\n", "", 9),
         ("#EXTINF:6.006,", "#EXTINF:-1,", 9), ("#EXT-X-ENDLIST", "", 0), ("VERSION:7", "VERSION:3", 0),
-        ("#EXT-X-MAP:URI=\"init.mp4\"\n", "", 0), ("#EXTINF:6.006,", "#EXT-X-BYTERANGE:7@0\n#EXTINF:6.006,", 9),
+        ("#EXT-X-MAP:URI=\"init.mp4\"\n", "", 9), ("#EXTINF:6.006,", "#EXT-X-BYTERANGE:7@0\n#EXTINF:6.006,", 9),
+        ("#EXT-X-TARGETDURATION:12\n", "", 0), ("TARGETDURATION:12", "TARGETDURATION:11", 0),
+        ("TARGETDURATION:12", "TARGETDURATION:many", 3), ("#EXT-X-ENDLIST\n", "#EXT-X-ENDLIST\n# more\n", 14),
+        ("#EXT-X-MAP:URI=\"init.mp4\"\n", "#EXTINF:1,\nsegment9.m4s\n#EXT-X-MAP:URI=\"init.mp4\"\n", 8),
+        ("#EXT-X-KEY", "#EXTINF:1,\nsegment9.m4s\n#EXT-X-KEY", 9),
     ])
     func `what is another playlist is refused`(old: String, new: String, line: Int) throws {
         let text = String(decoding: Self.playlist.encoded(), as: UTF8.self)
@@ -41,6 +45,14 @@ import Testing
         } catch {
             #expect(error.line == line, "\(error)")
         }
+    }
+
+    @Test func `segments that need others before them are not called independent`() throws {
+        var playlist = Self.playlist
+        playlist.isIndependent = false
+        let bytes = playlist.encoded()
+        #expect(!String(decoding: bytes, as: UTF8.self).contains("INDEPENDENT"))
+        #expect(try MediaPlaylist.parse(bytes) == playlist)
     }
 
     @Test(arguments: 0..<20)
@@ -68,6 +80,7 @@ import Testing
             { $0.type = "other" }, { $0.encryption = "cenc" }, { $0.segmentFilenames = [] },
             { $0.segmentFilenames = ["init.mp4"] }, { $0.segmentFilenames = ["a/b"] }, { $0.assetId = "a\"b" },
             { $0.sha256 = nil }, { $0.sha256?["init.mp4"] = "00" }, { $0.initFilename = ".hidden" },
+            { $0.playlistFilename = "other.m3u8" },
         ]
         for change in changes {
             var other = metadata

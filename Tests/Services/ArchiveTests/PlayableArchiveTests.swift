@@ -133,6 +133,88 @@ struct PlayableArchiveTests {
         #expect(try PlayableStage.film(stage.archives.path("dense.tdf")).count == head.count + 300 * fragment.count)
     }
 
+    @Test func `a segment begins at a key frame, wherever fragments end`() throws {
+        let stage = try PlayableStage()
+        // A key frame every ten pictures, fragments of five: each second one begins within a group.
+        let made = try stage.ffmpeg.make(
+            "cut.mp4",
+            [
+                "-f", "lavfi", "-i", "testsrc2=s=192x160:r=25,format=yuv420p", "-frames:v", "40", "-c:v", "libx264",
+                "-g", "10", "-bf", "0", "-movflags", "empty_moov+default_base_moof", "-frag_duration", "200000",
+            ])
+        let film = PlayableStage.boxes(made).filter { $0.kind != "mfra" }.flatMap(\.bytes)
+        try #require(PlayableStage.boxes(film).count { $0.kind == "moof" } == 8)
+        let writer = try stage.writer("cut.tdf")
+        try writer.write(film[...])
+        try writer.finish(at: 0)
+        let path = stage.archives.path("cut.tdf")
+        let archive = try PlayableArchiveReader(path)
+        #expect(archive.playlist.segments.map(\.duration) == [400, 400, 400, 400])
+        #expect(archive.playlist.isIndependent)
+        #expect(try PlayableStage.film(path) == film)
+        // Without the first fragment it begins where no player can.
+        let boxes = PlayableStage.boxes(film)
+        let late = try stage.writer("late.tdf")
+        try late.write(boxes.prefix(2).flatMap(\.bytes)[...])
+        try late.write(boxes.dropFirst(4).flatMap(\.bytes)[...])
+        try late.finish(at: 0)
+        let other = try PlayableArchiveReader(stage.archives.path("late.tdf"))
+        #expect(other.playlist.segments.map(\.duration) == [200, 400, 400, 400])
+        #expect(!other.playlist.isIndependent)
+        // One key frame in all of it, and more fragments than boxes are read.
+        let dense = try stage.writer("dense.tdf")
+        try dense.write(boxes.prefix(4).flatMap(\.bytes)[...])
+        let next = boxes[4..<6].flatMap(\.bytes)
+        for _ in 0..<600 { try dense.write(next[...]) }
+        try dense.finish(at: 0)
+        let third = try PlayableArchiveReader(stage.archives.path("dense.tdf"))
+        #expect(third.playlist.segments.map(\.duration) == [100_000, 20_200])
+        #expect(!third.playlist.isIndependent)
+    }
+
+    @Test func `keys of another length than readers take are refused`() throws {
+        let stage = try PlayableStage()
+        let key = try RSAPrivateKey.generate(bits: 3072)
+        let recipient = TDFRecipient(url: "https://kas.example.net/kas", publicKeyPEM: try key.publicKey.spkiPEM())
+        #expect(throws: ArchiveError.format(.crypto(.rsaSize(bits: 3072)))) {
+            try PlayableArchiveWriter(
+                stage.archives.path("long.tdf"), recipient: recipient, policy: PlaintextPolicy())
+        }
+        #expect(stage.archives.files == [])
+    }
+
+    @Test func `a manifest that says something else of keys is refused`() throws {
+        let stage = try PlayableStage()
+        let path = try stage.make()
+        let changes: [(inout PlayableManifest) -> Void] = [
+            { $0.encryptionInformation.type = "other" },
+            { $0.encryptionInformation.keyAccess[0].policyBinding?.algorithm = "none" },
+            { $0.encryptionInformation.integrityInformation?.rootSignature.algorithm = "none" },
+            { $0.encryptionInformation.keyAccess[0].kid = String(repeating: "k", count: 5000) },
+            { manifest in
+                var second = manifest.encryptionInformation.keyAccess[0]
+                second.sid = "other"
+                manifest.encryptionInformation.keyAccess.append(second)
+            },
+        ]
+        for (number, change) in changes.enumerated() {
+            let other = try stage.repacked(path) { contents in
+                var manifest = try ManifestJSON.decode(PlayableManifest.self, contents["manifest.json"] ?? [])
+                change(&manifest)
+                contents["manifest.json"] = try ManifestJSON.encode(value: manifest)
+            }
+            do throws(ArchiveError) {
+                _ = try PlayableArchiveReader(other)
+                Issue.record("change \(number) was read")
+            } catch {
+                guard case .format(.manifest) = error else {
+                    Issue.record("\(error)")
+                    continue
+                }
+            }
+        }
+    }
+
     @Test func `what is no fragmented film leaves nothing`() throws {
         let stage = try PlayableStage()
         // With its index at the end, as most files have it.
