@@ -131,7 +131,7 @@ extension CommandFailure {
                 what: what, why: "\(error)",
                 hint: failure.isThere ? "name another --output, or replace it with --force" : "name another --output",
                 status: failure.isThere ? .usage : .failed)
-        case .format(.payloadNotAuthenticated):
+        case .format(.payloadNotAuthenticated), .format(.policyNotBound):
             self.init(
                 what: what, why: "\(error)",
                 hint: "if you trust where the file came from: watchboxctl archive open --unauthenticated")

@@ -92,6 +92,9 @@ struct ArchiveCreateCommand: AsyncParsableCommand {
             }
         } else if sealing.stream != nil {
             throw ValidationError("--stream is that of the recordings: leave it out.")
+        } else if key != nil, sealing.keyAccess.tokenFile != nil {
+            throw ValidationError(
+                "--key opens the recordings without a KAS: leave out either it or --kas-token-file.")
         }
     }
 
@@ -111,6 +114,7 @@ struct ArchiveCreateCommand: AsyncParsableCommand {
             let binder = try RecordingBinding(camera: camera, task: task, output: output, replaces: force).run()
             var document = BinderDocument(binder, file: output, verified: .structure)
             document.recordsNow = task.recordsNow
+            document.unfinished = task.unfinished
             StandardOutput.show(
                 document, json: json, document.lines("written, each recording as it is", binder, parser.clock))
         }
@@ -128,7 +132,7 @@ struct ArchiveCreateCommand: AsyncParsableCommand {
         defer { work.end() }
         let target = SealedFilm(output, as: profile, for: recipient, sealing.policy(from:))
         let export = try FilmExport(to: output, clock: task.clock, into: target)
-        let stream = try await task.copy(to: export, output, keys, work, into: target)
+        let stream = try await task.copy(to: export, output, keys, work)
         let summary = try export.finish(replaces: force) { (done) throws(ArchiveError) in
             try work.progress(total &+ done)
         }
@@ -136,10 +140,12 @@ struct ArchiveCreateCommand: AsyncParsableCommand {
             throw FilmTask.nothing(
                 what, "there is no frame in that time", place.shelf.listHint(camera))
         }
-        let document = ArchiveExportDocument(
+        var document = ArchiveExportDocument(
             summary, export.timeline, output: output, stream: stream,
             bytes: (try? RandomAccessFile(output).size) ?? 0, archives: task.sources.count,
             isWallTime: true, recordsNow: task.recordsNow)
+        document.unfinished = task.unfinished
+        document.say(try ArchiveDocument.reading(output, profile, or: "the archive cannot be read again"))
         StandardOutput.show(
             document, json: json, document.lines(export.timeline, asked: task.range, clock: task.clock))
     }
@@ -151,9 +157,10 @@ struct ArchiveCreateCommand: AsyncParsableCommand {
             throw CommandFailure(.input(error), what: Self.what)
         }
         try ArchiveOutput.check(output, input: file, replaces: force, or: Self.what)
+        ClearFilm.forbidCoreDumps()
         let recipient = try await sealing.recipient(or: Self.what)
         // Once to seal, and once to read again what was written.
-        try ArchiveWork.perform("sealing", total: 2 * input.size, or: Self.what) { (work) throws(ArchiveError) in
+        try ArchiveWork.perform("sealing", total: 2 &* input.size, or: Self.what) { (work) throws(ArchiveError) in
             let writer = try (profile ?? .s).writer(
                 output, recipient: recipient, policy: sealing.policy, mimeType: Self.mimeType(file))
             var offset: Int64 = 0
@@ -164,7 +171,7 @@ struct ArchiveCreateCommand: AsyncParsableCommand {
                 offset = end
             }
             try writer.finish(at: Clocks.wallSeconds, replaces: force) { (done) throws(ArchiveError) in
-                try work.progress(input.size + done)
+                try work.progress(input.size &+ done)
             }
         }
         let document = try ArchiveDocument.reading(output, profile ?? .s, or: "the archive cannot be read again")

@@ -111,17 +111,20 @@ struct ArchiveDocument: Codable, Equatable {
         }
     }
 
-    /// - Parameter action: what was done with it, in the past.
-    func lines(_ action: String) -> [String] {
+    /// Who may open it, for people.
+    var audience: String {
         let granted = attributes + (stream.map { ["access to stream \($0)"] } ?? [])
-        let who =
-            !hasReadablePolicy
+        return !hasReadablePolicy
             ? "who may open it is not in a form that is known here"
             : "for \(dissem.isEmpty ? "every viewer of its KAS" : dissem.joined(separator: ", "))"
                 + (granted.isEmpty ? "" : " with \(granted.joined(separator: ", "))")
-        return [
+    }
+
+    /// - Parameter action: what was done with it, in the past.
+    func lines(_ action: String) -> [String] {
+        [
             "\(file): \(action).",
-            "    \(Quantity.bytes(Int(clearSize))) in \(segments.map { Quantity.count($0, "segment") } ?? "one piece"), \(who)",
+            "    \(Quantity.bytes(Int(clearSize))) in \(segments.map { Quantity.count($0, "segment") } ?? "one piece"), \(audience)",
             "    says of itself, which nobody can verify: sealed at \(protectedAt ?? "no time"), for \(kas ?? "no KAS")"
                 + (kid.map { " (key \($0))" } ?? ""),
         ].map { Style.oneLine(ShownText.line($0, bytes: Self.lineLimit, mark: "…")) }

@@ -75,10 +75,11 @@ struct ArchiveExportCommand: AsyncParsableCommand {
             throw FilmTask.nothing(
                 what, "there is no frame in that time", isFile ? "name other times" : place.shelf.listHint(camera))
         }
-        let document = ArchiveExportDocument(
+        var document = ArchiveExportDocument(
             summary, export.timeline, output: output, stream: stream,
             bytes: (try? RandomAccessFile(output).size) ?? 0, archives: task.sources.count,
             isWallTime: task.clock != nil, recordsNow: task.recordsNow)
+        document.unfinished = task.unfinished
         StandardOutput.show(
             document, json: json, document.lines(export.timeline, asked: task.range, clock: task.clock))
     }

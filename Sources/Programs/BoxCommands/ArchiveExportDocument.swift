@@ -1,6 +1,7 @@
 import BoxView
 import Media
 import MediaFile
+import Wire
 
 /// What `archive export` wrote.
 struct ArchiveExportDocument: Codable, Equatable {
@@ -33,6 +34,32 @@ struct ArchiveExportDocument: Codable, Equatable {
     var seams: [Seam]
     /// The time that was asked for goes on in a recording that is not finished yet.
     var recordsNow: Bool
+    /// How many recordings a power cut or a kill left, which nothing is taken from; nil: nobody looked.
+    var unfinished: Int?
+    /// Of an archive that was made of it, as of ``ArchiveDocument``; nil: it is an MP4 file.
+    var profile: String?
+    var kas: String?
+    var kid: String?
+    var attributes: [String]?
+    var dissem: [String]?
+
+    /// Says what was made, and for whom.
+    mutating func say(_ archive: ArchiveDocument) {
+        profile = archive.profile
+        kas = archive.kas
+        kid = archive.kid
+        attributes = archive.attributes
+        dissem = archive.dissem
+        audience = archive.audience
+    }
+
+    /// Who may open the archive, for people.
+    private var audience: String?
+
+    private enum CodingKeys: String, CodingKey {
+        case schema, output, stream, archives, from, to, seconds, bytes, videoFrames, audioFrames, seams, recordsNow
+        case unfinished, profile, kas, kid, attributes, dissem
+    }
 
     init(
         _ summary: MediaWriter.Summary, _ timeline: FilmTimeline, output: String, stream: String?, bytes: Int64,
@@ -65,6 +92,9 @@ struct ArchiveExportDocument: Codable, Equatable {
             "\(output): \(Quantity.time(seconds: seconds))\(times), \(Quantity.bytes(bytes)) from "
                 + "\(Quantity.count(archives, "archive"))."
         ]
+        if let profile, let audience {
+            lines.append("    Profile \(profile), \(audience), keys from \(kas ?? "no KAS")")
+        }
         if asked.from != .min {
             let distance = Double(abs(begin - asked.from)) / 1000
             if abs(begin - asked.from) < Self.unseen {
@@ -83,14 +113,18 @@ struct ArchiveExportDocument: Codable, Equatable {
             let distance = Double(asked.to - timeline.end) / 1000
             let reason =
                 recordsNow
-                ? "what is being recorded now can be exported when it is finished, after a minute"
+                ? "what is being recorded now can be \(action) when it is finished, after a minute"
                 : clock == nil ? "the archive ends there" : "nothing behind that is recorded of the time"
             lines.append("    It ends \(Quantity.time(seconds: distance)) before --to: \(reason)")
         } else if recordsNow {
-            lines.append("    What is being recorded now is not in it: that can be exported when it is finished")
+            lines.append("    What is being recorded now is not in it: that can be \(action) when it is finished")
         }
-        return lines.map { Style.oneLine($0) }
+        if let text = RecordedListing.unfinishedText(unfinished ?? 0) { lines.append("    \(text)") }
+        return lines.map { Style.oneLine(ShownText.line($0, bytes: 1000, mark: "…")) }
     }
+
+    /// What becomes of recordings.
+    private var action: String { profile == nil ? "exported" : "sealed" }
 
     /// Milliseconds.
     private static let unseen: Int64 = 100

@@ -61,6 +61,15 @@ struct ArchiveKeyOptions: ParsableArguments {
     }
 }
 
+/// What a process has in its memory that nobody else is to have: keys of archives, and the film in them.
+enum ClearFilm {
+    /// To be called before the first of it is there.
+    static func forbidCoreDumps() {
+        guard !CoreDumps.forbid() else { return }
+        StandardError.writeLine("Core dumps cannot be switched off: one would hold the key and the film.")
+    }
+}
+
 /// What keys of archives come from.
 enum ArchiveKeySource {
     /// A private key, and the file that it was in.
@@ -72,6 +81,7 @@ enum ArchiveKeySource {
     ///   - key: file of the private key; nil: the KAS is asked.
     ///   - what: what does not happen without it.
     init(key: String?, _ configuration: KASConfiguration, what: String) throws(CommandFailure) {
+        ClearFilm.forbidCoreDumps()
         if let key {
             self = .own(try ArchiveKeyOptions.privateKey(key, what: what), file: key)
         } else {

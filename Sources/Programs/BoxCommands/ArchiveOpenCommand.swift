@@ -22,7 +22,10 @@ struct ArchiveOpenCommand: AsyncParsableCommand {
     @Option(help: "File to write, for its owner alone; - for standard output.", completion: .file())
     var output: String
 
-    @Flag(help: "Also an archive of profile F that has no MAC: whether anybody changed the film cannot be told.")
+    @Flag(
+        help:
+            "Also an archive of profile F without a MAC or a policy binding: whether anybody changed the film, or its policy, cannot be told."
+    )
     var unauthenticated = false
 
     @Flag(help: "Replace the file of --output when it is there.")
@@ -71,11 +74,15 @@ struct ArchiveOpenCommand: AsyncParsableCommand {
                 try opened.export(to: output, replaces: force, progress: work.progress)
             }
         }
-        let isVerified = archive.isAuthenticated
+        let doubt: String? =
+            if !opened.isAuthenticated {
+                "whether anybody changed it cannot be told"
+            } else {
+                opened.isPolicyBound ? nil : "whether anybody changed its policy cannot be told"
+            }
         show(
-            ArchiveDocument(archive, file: file, verified: isVerified ? .content : .structure, output: output),
-            isVerified
-                ? "opened into \(output)" : "opened into \(output); whether anybody changed it cannot be told")
+            ArchiveDocument(archive, file: file, verified: doubt == nil ? .content : .structure, output: output),
+            "opened into \(output)" + (doubt.map { "; \($0)" } ?? ""))
     }
 
     /// One of profile P.

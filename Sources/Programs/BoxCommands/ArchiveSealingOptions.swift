@@ -53,7 +53,7 @@ struct ArchiveSealingOptions: ParsableArguments {
     /// The first of its options that was given.
     var named: String? {
         if kasKey != nil { return "--kas-key" }
-        if keyAccess.isNamed { return "--kas" }
+        if let option = keyAccess.named { return option }
         if stream != nil { return "--stream" }
         if !attribute.isEmpty { return "--attribute" }
         return dissem.isEmpty ? nil : "--dissem"

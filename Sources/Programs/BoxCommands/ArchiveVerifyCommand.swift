@@ -1,6 +1,7 @@
 import Archive
 import ArgumentParser
 import Console
+import KeyAccess
 import TDF
 
 struct ArchiveVerifyCommand: AsyncParsableCommand {
@@ -100,6 +101,8 @@ struct ArchiveVerifyCommand: AsyncParsableCommand {
         let work = ArchiveWork("verifying", total: binder.size &* (keys == nil ? 2 : 3))
         defer { work.end() }
         var done: Int64 = 0
+        var streams = StreamAgreement()
+        var stream: String?
         for recording in binder.recordings {
             let what = "\(what), because of \(recording.name.fileName)"
             let size = recording.file.size
@@ -123,14 +126,22 @@ struct ArchiveVerifyCommand: AsyncParsableCommand {
             } catch {
                 throw CommandFailure(error, what: what)
             }
+            guard opened != nil else { continue }
+            stream = archive.policy?.stream
+            if let why = streams.disagreement(stream) {
+                throw CommandFailure(
+                    what: what, why: why,
+                    hint: "each is whole, and they are not of one camera: unzip them, and look at those of each stream")
+            }
         }
-        let document = BinderDocument(binder, file: file, verified: keys == nil ? .structure : .content)
+        var document = BinderDocument(binder, file: file, verified: keys == nil ? .structure : .content)
+        document.stream = stream
         StandardOutput.show(
             document, json: json,
             document.lines(
                 keys == nil
                     ? "whole, so far as that shows without the recordings' keys (--key, or --kas and --kas-token-file)"
-                    : "whole, and each recording the film that was sealed",
+                    : "whole, and each recording the film that was sealed; nobody vouches that none is missing",
                 binder, .system))
     }
 }

@@ -18,6 +18,8 @@ struct BinderDocument: Codable, Equatable {
     var verified: ArchiveDocument.Verified
     /// As whoever bound it said.
     var camera: String
+    /// Of all its recordings, as their policies say, verified; nil: they name none, or nobody had their keys.
+    var stream: String?
     /// The time that was asked for, ISO 8601.
     var from: String
     var to: String
@@ -28,6 +30,8 @@ struct BinderDocument: Codable, Equatable {
     var spans: [Span]
     /// The time that was asked for goes on in a recording that was not finished when it was bound; nil: nobody looked.
     var recordsNow: Bool?
+    /// How many recordings a power cut or a kill left, which are not in it; nil: nobody looked.
+    var unfinished: Int?
 
     init(_ binder: BinderReader, file: String, verified: ArchiveDocument.Verified) {
         self.file = file
@@ -52,7 +56,8 @@ struct BinderDocument: Codable, Equatable {
     func lines(_ action: String, _ binder: BinderReader, _ clock: LocalClock) -> [String] {
         var lines = [
             "\(file): \(action).",
-            "    \(Quantity.count(recordings, "recording")) of \(camera), \(Quantity.bytes(Int(size)))",
+            "    \(Quantity.count(recordings, "recording")) of \(camera), \(Quantity.bytes(Int(size)))"
+                + (stream.map { ", of stream \(ShownText.line($0, bytes: 60, mark: "…"))" } ?? ""),
         ]
         let spans = Self.spans(binder).spans
         lines += spans.prefix(Self.shownSpans).map {
@@ -64,6 +69,7 @@ struct BinderDocument: Codable, Equatable {
         if recordsNow == true {
             lines.append("    What is being recorded now is not in it: that can be bound when it is finished")
         }
+        if let text = RecordedListing.unfinishedText(unfinished ?? 0) { lines.append("    \(text)") }
         return lines.map { Style.oneLine(ShownText.line($0, bytes: 1000, mark: "…")) }
     }
 

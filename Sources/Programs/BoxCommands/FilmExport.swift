@@ -1,6 +1,7 @@
 import Archive
 import BoxView
 import Console
+import KeyAccess
 import Media
 import MediaFile
 import Platform
@@ -44,6 +45,8 @@ final class FilmExport {
     /// Of errors: what people call a time in a source.
     private let clock: LocalClock?
     private let target: any FilmTarget
+    /// What people make of recordings here, in hints.
+    private let things: String
     private var writer: MediaWriter?
     private(set) var timeline = FilmTimeline()
     private var video: VideoFormat?
@@ -57,7 +60,9 @@ final class FilmExport {
     /// By its name; nil: there is none before, or it does not say.
     private var endOfPrevious: Int64?
     /// The first archive's, which all of them have to be of.
-    private var stream: String??
+    private var streams = StreamAgreement()
+    /// Of the source that is copied; nil: the target has accepted that.
+    private var unaccepted: (source: Source, policy: AccessPolicy?)?
 
     /// - Parameters:
     ///   - output: the file.
@@ -66,6 +71,7 @@ final class FilmExport {
     init(to output: String, clock: LocalClock?, into target: (any FilmTarget)? = nil) throws(CommandFailure) {
         self.output = output
         self.clock = clock
+        things = target == nil ? "exports" : "archives"
         if let target { self.target = target } else { self.target = try FilmFile(output) }
     }
 
@@ -96,24 +102,22 @@ final class FilmExport {
     ///
     /// - Parameter stream: as its verified policy says; nil: it names none.
     func check(_ source: Source, isOf stream: String?) throws(CommandFailure) {
-        let first = self.stream ?? stream
-        self.stream = first
-        guard first != stream else { return }
-        func text(_ stream: String?) -> String {
-            stream.map { "the stream '\(ShownText.line($0, bytes: 60, mark: "…"))'" } ?? "no stream"
-        }
+        guard let why = streams.disagreement(stream) else { return }
         throw CommandFailure(
-            what: Self.what(output, source),
-            why: "its policy says that it is of \(text(stream)), and those before it are of \(text(first))",
+            what: Self.what(output, source), why: why,
             hint:
-                "export the times before it and after it, or move it away: it is not of this camera, or its stream was renamed"
+                "take the times before it and after it, or move it away: it is not of this camera, or its stream was renamed"
         )
     }
 
     /// Takes what lies within a time, from the last key frame at or before its beginning on.
     ///
-    /// - Parameter range: milliseconds since 1970, as the source counts.
-    func add(_ source: Source, _ bytes: ArchiveBytes, _ range: RecordingRange) throws(CommandFailure) {
+    /// - Parameters:
+    ///   - range: milliseconds since 1970, as the source counts.
+    ///   - policy: as it was verified; nil: it is in no form that is known here.
+    func add(
+        _ source: Source, _ bytes: ArchiveBytes, _ range: RecordingRange, policy: AccessPolicy?
+    ) throws(CommandFailure) {
         let lead = try lead(of: source, bytes)
         let to = range.to < .max ? Self.time(range.to, in: source) + lead - Self.rounding : nil
         var start: Start?
@@ -127,8 +131,9 @@ final class FilmExport {
         }
         guard timeline.beginRecording(source.begin, lead: lead) else {
             throw CommandFailure(
-                what: Self.what(output, source), why: "the film is longer than 100 days", hint: "export parts of it")
+                what: Self.what(output, source), why: "the film is longer than 100 days", hint: partsHint)
         }
+        unaccepted = (source, policy)
         try copy(source, bytes, from: start, to: to)
         archives += 1
         endOfPrevious = source.end
@@ -327,6 +332,11 @@ final class FilmExport {
             hasKeyFrame = true
         }
         guard let writer else { return }
+        // One that gives no frame has no say.
+        if let (source, policy) = unaccepted {
+            try target.accept(policy, of: source, after: endOfPrevious)
+            unaccepted = nil
+        }
         do throws(MediaWriterError) {
             // Before the frame that it would be too large with; one that ends anyway before a key frame costs nothing.
             fragmentSize += unit.data.count
@@ -372,8 +382,8 @@ final class FilmExport {
             throw CommandFailure(
                 what: Self.what(output), why: "\(change) at \(place) (\(source.name)), which one film cannot hold",
                 hint: clock == nil
-                    ? "export parts of it"
-                    : "make two exports: --to \(Self.option(source.begin)), and --from \(Self.option(max(source.begin, endOfPrevious ?? .min)))"
+                    ? partsHint
+                    : "make two \(things): --to \(Self.option(source.begin)), and --from \(Self.option(max(source.begin, endOfPrevious ?? .min)))"
             )
         }
         if writer == nil {
@@ -394,6 +404,8 @@ final class FilmExport {
 
     private static let filmHint =
         "the archive is whole, and what is in it is no film of a camera: look at it with watchboxctl archive open"
+
+    private var partsHint: String { "make several \(things) of it, each of a part" }
 
     /// What to do about what is in an archive.
     private func filmHint(_ source: Source) -> String { Self.filmHint + Self.detour(source, clock) }
@@ -453,7 +465,7 @@ final class FilmExport {
         let hint =
             switch error {
             case .libraryMissing: "install that package, then run it again"
-            case .formatChanged, .malformedFormat: "export parts of it"
+            case .formatChanged, .malformedFormat: partsHint
             case .cannotCreate, .cannotWrite, .failed, .needsSeeking: "name another --output, on a disk with room"
             }
         return CommandFailure(what: Self.what(output), why: "\(error)", hint: hint)

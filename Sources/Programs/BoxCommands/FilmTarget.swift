@@ -1,11 +1,19 @@
 import Archive
 import Console
+import KeyAccess
 import MediaFile
 import Platform
 
 /// What a film goes into.
 protocol FilmTarget: AnyObject {
     func makeWriter(_ tracks: MediaWriter.Tracks) -> MediaWriter
+
+    /// Whether something of a source may go into it; called before the first frame of each.
+    ///
+    /// - Parameters:
+    ///   - policy: as it was verified; nil: it is in no form that is known here.
+    ///   - end: of the source before it, in milliseconds since 1970; nil: there is none, or it does not say.
+    func accept(_ policy: AccessPolicy?, of source: FilmExport.Source, after end: Int64?) throws(CommandFailure)
 
     /// Takes what the writer has for it; to be called after each frame, and when the film has ended.
     func take(from writer: MediaWriter) throws(ArchiveError)
@@ -29,6 +37,9 @@ final class FilmFile: FilmTarget {
     func makeWriter(_ tracks: MediaWriter.Tracks) -> MediaWriter {
         MediaWriter(.mp4, to: .descriptor(file.descriptor), tracks: tracks)
     }
+
+    /// Whoever has the keys may have the film.
+    func accept(_ policy: AccessPolicy?, of source: FilmExport.Source, after end: Int64?) {}
 
     func take(from writer: MediaWriter) {}
 

@@ -12,6 +12,8 @@ struct FilmTask {
     /// Nil: nobody knows when it was recorded.
     var clock: LocalClock?
     var recordsNow = false
+    /// How many a power cut or a kill left, which nothing is taken from; nil: nobody looked.
+    var unfinished: Int?
     /// They were found in a directory, where they may be renamed or deleted meanwhile.
     var isListed = false
     /// What is done with them, as `can be exported`.
@@ -32,16 +34,18 @@ struct FilmTask {
             throw Self.nothing(
                 what,
                 "nothing of \(camera) is recorded from \(parser.clock.text(range.from)) to \(parser.clock.text(range.to))",
-                listing.recordsNow
+                (listing.recordsNow
                     ? "what is being recorded now can be \(action) when it is finished, after a minute"
                     : shelf.listHint(camera))
+                    + (RecordedListing.unfinishedText(listing.unfinished).map { "; \($0)" } ?? ""))
         }
         let directory = shelf.recordings(of: camera)
-        sources = listing.recordings.map {
+        sources = Self.withoutTwins(listing.recordings).map {
             .init(path: directory.path(of: $0.name), begin: $0.name.begin, duration: Int64($0.name.duration))
         }
         clock = parser.clock
         recordsNow = listing.recordsNow
+        unfinished = listing.unfinished
         isListed = true
         self.action = action
     }
@@ -71,6 +75,24 @@ struct FilmTask {
             throw Self.nothing(
                 what, "nothing of that time is bound in \(file)", "see what is: watchboxctl archive verify \(file)")
         }
+    }
+
+    /// Of two whose names differ in the pin alone, as copies of a directory can have them, the pinned one.
+    ///
+    /// - Parameter recordings: in their order.
+    static func withoutTwins(_ recordings: [RecordingDirectory.Recording]) -> [RecordingDirectory.Recording] {
+        var kept: [RecordingDirectory.Recording] = []
+        kept.reserveCapacity(recordings.count)
+        for recording in recordings {
+            var twin = recording.name
+            twin.isPinned.toggle()
+            guard kept.last?.name == twin else {
+                kept.append(recording)
+                continue
+            }
+            if recording.name.isPinned { kept[kept.count - 1] = recording }
+        }
+        return kept
     }
 
     static func nothing(_ what: String, _ why: String, _ hint: String) -> CommandFailure {
@@ -118,11 +140,9 @@ extension FilmTask {
 
     /// Takes all of it into a film, whose archives open with keys of theirs.
     ///
-    /// - Parameter target: nil: an MP4 file.
     /// - Returns: the stream that the archives are of, as their policies say; nil: they name none.
     func copy(
-        to export: FilmExport, _ output: String, _ keys: ArchiveKeySource, _ work: ArchiveWork,
-        into target: SealedFilm? = nil
+        to export: FilmExport, _ output: String, _ keys: ArchiveKeySource, _ work: ArchiveWork
     ) async throws -> String? {
         var done: Int64 = 0
         var stream: String?
@@ -135,11 +155,10 @@ extension FilmTask {
             let opened = try await keys.open(archive, what: FilmExport.what(output, source))
             stream = archive.policy?.stream
             try export.check(source, isOf: stream)
-            try target?.accept(archive.policy, of: source)
             let bytes = ArchiveBytes(opened, map: archive.map) { (place) throws(ArchiveError) in
                 try work.progress(before &+ place)
             }
-            try export.add(source, bytes, range)
+            try export.add(source, bytes, range, policy: archive.policy)
             done = done &+ size
         }
         return stream

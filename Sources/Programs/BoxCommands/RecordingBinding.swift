@@ -24,33 +24,60 @@ struct RecordingBinding {
                     + "\(BinderContainer.maxRecordings)",
                 hint: "bind shorter times", status: .usage)
         }
+        let names = try Self.names(task.sources, output)
         let sizes = task.sizes
         let total = sizes.reduce(0, &+)
-        // Once to copy, and once to read again what was written.
-        let work = ArchiveWork("binding", total: total &* 2)
+        // Once to see that it is whole, once to copy, and once to read again what was written.
+        let work = ArchiveWork("binding", total: total &* 3)
         defer { work.end() }
         let writer: BinderWriter
         do throws(ArchiveError) { writer = try BinderWriter(output) } catch { throw CommandFailure(error, what: what) }
         var done: Int64 = 0
-        for (listed, size) in zip(task.sources, sizes) {
+        for ((listed, listedName), size) in zip(zip(task.sources, names), sizes) {
             let before = done
             let (source, archive) = try FilmExport.open(listed, isListed: true, output, task.clock)
-            guard let name = RecordingName(source.name) else { continue }
+            var name = listedName
+            // It may have been pinned meanwhile, or no more.
+            name.isPinned = RecordingName(source.name)?.isPinned ?? name.isPinned
             do throws(ArchiveError) {
                 try writer.add(name, archive) { (place) throws(ArchiveError) in try work.progress(before &+ place) }
             } catch {
                 throw FilmExport.failure(error, output, source, task.clock)
             }
-            done = done &+ size
+            done = done &+ size &* 2
         }
         do throws(ArchiveError) {
             try writer.finish(camera: camera, from: task.range.from, to: task.range.to, replaces: replaces) {
                 (place) throws(ArchiveError) in
-                try work.progress(total &+ place)
+                try work.progress((total &* 2) &+ place)
             }
         } catch {
             throw CommandFailure(error, what: what)
         }
         return try BinderReader.reading(output, or: "the binder cannot be read again")
+    }
+
+    /// - Throws: when one has no such name, or a number that the one before it has: then somebody put several directories into one.
+    private static func names(
+        _ sources: [FilmExport.Source], _ output: String
+    ) throws(CommandFailure) -> [RecordingName] {
+        var names: [RecordingName] = []
+        names.reserveCapacity(sources.count)
+        for source in sources {
+            guard let name = RecordingName(source.name) else {
+                throw CommandFailure(
+                    what: FilmExport.what(output, source), why: "that is no name of a recording",
+                    hint: "give it back the name that the recorder gave it", status: .usage)
+            }
+            if let former = names.last, former.sequence >= name.sequence {
+                throw CommandFailure(
+                    what: FilmExport.what(output, source),
+                    why: "it has the same number as \(former.fileName), and in a binder each has one of its own",
+                    hint: "keep recordings of several machines in directories of their own: --directory",
+                    status: .usage)
+            }
+            names.append(name)
+        }
+        return names
     }
 }

@@ -1,6 +1,7 @@
 import Archive
 import BoxView
 import Console
+import Glibc
 import KeyAccess
 import MediaFile
 import NanoTDF
@@ -15,6 +16,7 @@ final class SealedFilm: FilmTarget {
     private let makePolicy: (AccessPolicy) -> PlaintextPolicy
     private var recorded: AccessPolicy?
     private var writer: (any ArchiveSealing)?
+    private var groups = FragmentGroups()
 
     /// - Parameter policy: of the archive, of what the recordings have.
     init(
@@ -28,9 +30,7 @@ final class SealedFilm: FilmTarget {
     }
 
     /// Begins the archive under the policy of what goes into it first; all of it has to have the same.
-    ///
-    /// - Parameter policy: as it was verified; nil: it is in no form that is known here.
-    func accept(_ policy: AccessPolicy?, of source: FilmExport.Source) throws(CommandFailure) {
+    func accept(_ policy: AccessPolicy?, of source: FilmExport.Source, after end: Int64?) throws(CommandFailure) {
         let what = FilmExport.what(output, source)
         guard let policy else {
             throw CommandFailure(
@@ -53,7 +53,7 @@ final class SealedFilm: FilmTarget {
                 what: what,
                 why: "who may open it is not the same as of those before it, and one archive has one policy",
                 hint:
-                    "make two archives: --to \(CalendarTime.iso8601(source.begin)), and --from \(CalendarTime.iso8601(source.begin))"
+                    "make two archives: --to \(CalendarTime.iso8601(source.begin)), and --from \(CalendarTime.iso8601(max(source.begin, end ?? .min)))"
             )
         }
     }
@@ -70,12 +70,16 @@ final class SealedFilm: FilmTarget {
     func take(from writer: MediaWriter) throws(ArchiveError) {
         let fragment = writer.take()
         guard !fragment.isEmpty else { return }
-        try self.writer?.write(fragment[...])
-        try self.writer?.endSegment()
+        guard let archive = self.writer else {
+            throw .output(FileFailure(call: "write", path: output, number: EBADF))
+        }
+        if groups.endsSegment(before: fragment.count) { try archive.endSegment() }
+        try archive.write(fragment[...])
     }
 
     func finish(replaces: Bool, progress: ArchiveProgress) throws(ArchiveError) {
-        try writer?.finish(at: Clocks.wallSeconds, replaces: replaces, progress: progress)
+        guard let writer else { throw .output(FileFailure(call: "write", path: output, number: EBADF)) }
+        try writer.finish(at: Clocks.wallSeconds, replaces: replaces, progress: progress)
     }
 }
 

@@ -36,8 +36,15 @@ public struct KeyAccessOptions: ParsableArguments {
     public var url: String { namedURL ?? Self.defaultURL }
 
     /// Whether any of these was given.
-    public var isNamed: Bool {
-        [namedURL, tokenFile, certificateAuthorityFile, publicKeyPin, publicKeyCacheFile].contains { $0 != nil }
+    public var isNamed: Bool { named != nil }
+
+    /// The first of them that was given, as it is written.
+    public var named: String? {
+        let options = [
+            ("--kas", namedURL), ("--kas-token-file", tokenFile), ("--kas-ca", certificateAuthorityFile),
+            ("--kas-pin", publicKeyPin), ("--kas-public-key-cache", publicKeyCacheFile),
+        ]
+        return options.first { $0.1 != nil }?.0
     }
 
     public var configuration: KASConfiguration {

@@ -79,9 +79,12 @@ public struct CBCManifest: Codable, Equatable, Sendable {
         return (iv, mac)
     }
 
+    /// Bytes of a payload: as long as a file of ext4 can be, and far from where sums of sizes overflow.
+    public static let maxPayloadSize: Int64 = 1 << 44
+
     /// Whether so many bytes can be a payload: whole blocks, of which padding makes at least one.
     public static func checkPayload(size: Int64) throws(TDFError) {
-        guard size > 0, size % 16 == 0 else { throw .payloadLength(size) }
+        guard (1...maxPayloadSize).contains(size), size % 16 == 0 else { throw .payloadLength(size) }
     }
 
     private static func bytes(_ text: String, count: Int) -> [UInt8]? {

@@ -83,10 +83,12 @@ public enum TDFError: WireFailure, Equatable, Sendable {
     case segmentTag(index: Int)
     /// Fewer or more bytes than the manifest lists were given for a segment.
     case segmentLength(index: Int, expected: Int64, found: Int)
-    /// Of profile F: no whole blocks, so no payload of that.
+    /// Of profile F: no whole blocks, or more than any film has, so no payload of that.
     case payloadLength(Int64)
     /// Of profile F: it has no MAC, so anybody may have changed it.
     case payloadNotAuthenticated
+    /// Of profile F: no binding says which policy it was sealed under, so anybody may have changed or removed that.
+    case policyNotBound
     /// Of profile F: payload or IV are not those that the MAC is of, or the key is another archive's.
     case payloadMAC
     /// Of profile F, without a MAC: it does not decrypt under the key.
@@ -119,8 +121,10 @@ extension TDFError: CustomStringConvertible {
         case .segmentTag(let index): "segment \(index): it does not decrypt under the key"
         case .segmentLength(let index, let expected, let found):
             "segment \(index): \(found) bytes, and the manifest lists \(expected)"
-        case .payloadLength(let count): "the payload has \(count) bytes, which are no whole blocks of 16"
+        case .payloadLength(let count): "the payload has \(count) bytes: whole blocks of 16 are read, up to 16 TiB"
         case .payloadNotAuthenticated: "it has no MAC: whether anybody changed it cannot be told"
+        case .policyNotBound:
+            "it has no policy binding: whether anybody changed or removed its policy cannot be told"
         case .payloadMAC: "the MAC does not verify: the film was changed, or the key is another archive's"
         case .payloadDecryption: "it does not decrypt under the key"
         case .policyTooLong(let count, let limit): "the policy has \(count) bytes, at most \(limit) are read"

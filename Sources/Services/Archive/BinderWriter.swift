@@ -16,21 +16,24 @@ public final class BinderWriter {
         do throws(FileFailure) { file = try UnfinishedFile(path) } catch { throw .output(error) }
     }
 
-    /// Appends a recording, byte for byte.
+    /// Appends a recording, byte for byte, after it was read once to see that it is whole.
     ///
     /// - Parameters:
     ///   - name: behind that of the one before.
-    ///   - progress: bytes of this one.
+    ///   - progress: bytes of this one, up to twice its size.
+    /// - Throws: when a segment has not the hash that its manifest lists, or the payload another checksum.
     public func add(
         _ name: RecordingName, _ archive: ArchiveReader,
         progress: ArchiveProgress = { (_) throws(ArchiveError) in }
     ) throws(ArchiveError) {
+        // Nobody notices later which copy is the damaged one, and the first is not kept for ever.
+        try archive.verifyStructure(progress: progress)
         let begin = file.size
         let size = archive.size
         try append(BinderContainer.header(name: name.fileName, size: 0, crc32: 0)[...])
         var checksum = CRC32()
         let hash = try Self.hash(of: archive.file) { (bytes, offset) throws(ArchiveError) in
-            try progress(offset)
+            try progress(size &+ offset)
             checksum.update(bytes)
             try append(bytes)
         }

@@ -64,7 +64,7 @@ public struct CBCArchiveReader: Sendable {
     /// - Parameters:
     ///   - index: of the entry of `keyAccess` that the key came from.
     ///   - isUnauthenticatedAllowed: also one without a MAC, or whose policy is not bound to the key: anybody may have changed it.
-    /// - Throws: when the policy binding does not verify, or there is no MAC.
+    /// - Throws: when the policy binding does not verify, or there is none, or no MAC.
     public func opened(
         _ key: ContentKey, fromKeyAccess index: Int = 0, isUnauthenticatedAllowed: Bool = false
     ) throws(ArchiveError) -> OpenedCBCArchive {
@@ -73,14 +73,16 @@ public struct CBCArchiveReader: Sendable {
             guard mac != nil || isUnauthenticatedAllowed else { throw .payloadNotAuthenticated }
             let policy = manifest.encryptionInformation.policy ?? ""
             let binding = manifest.encryptionInformation.keyAccess[index].policyBinding
-            if binding != nil || !policy.isEmpty && !isUnauthenticatedAllowed {
+            // Also without a policy: whoever removes the binding could remove that as well.
+            guard binding != nil || isUnauthenticatedAllowed else { throw .policyNotBound }
+            if binding != nil {
                 let expected: [UInt8]
                 do throws(TDFCryptoError) { expected = try opening.hmacSHA256(Array(policy.utf8)[...]) } catch {
                     throw .crypto(error)
                 }
                 guard TDFOpener.holds(binding, expected, OpenSSLTDFCrypto()) else { throw .policyBinding }
             }
-            return OpenedCBCArchive(payload: payload, opening: opening, mac: mac)
+            return OpenedCBCArchive(payload: payload, opening: opening, mac: mac, isPolicyBound: binding != nil)
         }
     }
 }

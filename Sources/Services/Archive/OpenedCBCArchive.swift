@@ -9,10 +9,16 @@ public struct OpenedCBCArchive: Sendable {
     private let opening: CBCOpening
     private let mac: [UInt8]?
 
-    init(payload: FilePart, opening: CBCOpening, mac: [UInt8]?) {
+    /// The policy is the one that it was sealed under; false: anybody may have changed or removed it.
+    public let isPolicyBound: Bool
+    /// The MAC says of the film what the binding says of the policy; false: anybody may have changed it.
+    public var isAuthenticated: Bool { mac != nil }
+
+    init(payload: FilePart, opening: CBCOpening, mac: [UInt8]?, isPolicyBound: Bool) {
         self.payload = payload
         self.opening = opening
         self.mac = mac
+        self.isPolicyBound = isPolicyBound
     }
 
     /// Bytes that ``read(progress:output:)`` counts up to.

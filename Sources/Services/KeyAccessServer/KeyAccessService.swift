@@ -5,6 +5,7 @@ internal import NIOCore
 internal import NIOHTTP1
 internal import NIOPosix
 internal import NIOSSL
+internal import Platform
 public import ServiceLifecycle
 
 /// The key access server: HTTPS, or plain HTTP on loopback, until the service group shuts it down.

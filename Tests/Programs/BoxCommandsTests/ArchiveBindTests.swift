@@ -118,17 +118,90 @@ import Testing
         #expect(try stage.files == ["bad.zip", "front.zip", "kas.key.pem", "recordings"])
     }
 
+    @Test func `damage within a recording is noticed before it is bound`() async throws {
+        let stage = try ArchiveExportTests.stage()
+        let name = try stage.recordings[1]
+        let path = "recordings/front/\(name)"
+        let whole = try stage.bytes(path)
+        var bytes = whole
+        bytes[bytes.count / 2] ^= 1
+        try stage.write(bytes, path)
+        let refused = try await Self.create(stage, "front.zip")
+        #expect(refused.status == ExitStatus.failed.rawValue, "\(refused.output)")
+        #expect(refused.errors.contains("because of \(name)") && refused.errors.contains("segment "))
+        #expect(refused.errors.contains("or go round it: --to 2026-11-28T09:00:04.000Z"), "\(refused.errors)")
+        #expect(try stage.files == ["kas.key.pem", "recordings"])
+        try stage.write(whole, path)
+        #expect(try await Self.create(stage, "front.zip").status == 0)
+    }
+
+    @Test func `of a recording and its pinned copy one is bound, and two of one number are told`() async throws {
+        let stage = try ArchiveExportTests.stage()
+        let first = try stage.recordings[0]
+        let pinned = first.replacing(".tdf", with: "-pinned.tdf")
+        try stage.write(try stage.bytes("recordings/front/\(first)"), "recordings/front/\(pinned)")
+        #expect(try await Self.create(stage, "front.zip").status == 0)
+        let binder = try BinderReader(stage.path("front.zip"))
+        #expect(binder.recordings.map(\.name.fileName) == [pinned] + (try stage.recordings).suffix(2))
+        let exported = try await stage.run([
+            "export", "front", "--from", "2026-11-28T10:00", "--to", "2026-11-28T10:01", "--directory", "recordings",
+            "--key", "kas.key.pem", "--output", "film.mp4",
+        ])
+        #expect(exported.output.contains("from 3 archives."), "\(exported.output) \(exported.errors)")
+        // Of another machine's camera.
+        let other = try stage.record(
+            2, at: ArchiveExportTests.begin + 6000, RecordingStage.part(ArchiveExportTests.film, 0, 2))
+        let refused = try await Self.create(stage, "other.zip")
+        #expect(refused.status == ExitStatus.usage.rawValue, "\(refused.output)")
+        let otherName = try #require(other.split(separator: "/").last.map(String.init))
+        for name in [otherName, try stage.recordings.first { $0.hasPrefix("00000002-") && $0 != otherName } ?? "none"] {
+            #expect(refused.errors.contains(name), "\(refused.errors)")
+        }
+        #expect(!(try stage.files.contains("other.zip")))
+    }
+
+    @Test func `with keys a binder is of one stream, and nobody says that none is missing`() async throws {
+        let stage = try ArchiveExportTests.stage()
+        #expect(try await Self.create(stage, "front.zip").status == 0)
+        let verify = ["verify", "front.zip", "--key", "kas.key.pem"]
+        let text = try await stage.run(verify)
+        #expect(text.output.contains("of stream front"), "\(text.output)")
+        #expect(text.output.contains("nobody vouches that none is missing"), "\(text.output)")
+        #expect(try Self.document(try await stage.run(verify + ["--json"])).stream == "front")
+        #expect(try Self.document(try await stage.run(["verify", "front.zip", "--json"])).stream == nil)
+        try stage.record(
+            4, at: ArchiveExportTests.begin + 12_000,
+            stage.fragments(RecordingStage.part(ArchiveExportTests.film, 0, 2)), milliseconds: 2000, stream: "yard")
+        #expect(try await Self.create(stage, "front.zip", ["--force"]).status == 0)
+        let refused = try await stage.run(verify)
+        #expect(refused.status == ExitStatus.failed.rawValue, "\(refused.output)")
+        #expect(refused.errors.contains("of the stream 'yard', and those before it are of the stream 'front'"))
+    }
+
+    @Test func `what a power cut left is told`() async throws {
+        let stage = try ArchiveExportTests.stage()
+        try stage.write([], "recordings/front/00000004.part")
+        let bound = try await Self.create(stage, "front.zip")
+        #expect(bound.status == 0 && bound.output.contains("1 unfinished: it is finished when"), "\(bound.output)")
+        #expect(try Self.document(try await Self.create(stage, "front.zip", ["--force", "--json"])).unfinished == 1)
+        let none = try await Self.create(stage, "x.zip", from: "2026-11-28T10:10", to: "2026-11-28T10:20")
+        #expect(none.errors.contains("1 unfinished"), "\(none.errors)")
+    }
+
     @Test func `what makes no sense is refused, and nothing is replaced unasked`() async throws {
         let stage = try ArchiveExportTests.stage()
         try stage.write([1], "there.zip")
         for (output, more) in [
             ("front.tdf", []), ("front.zip", ["--key", "kas.key.pem"]), ("front.zip", ["--dissem", "alice"]),
             ("front.zip", ["--file", "film.mp4"]), ("there.zip", []), ("-", []),
+            ("front.tdf", ["--profile", "s", "--key", "kas.key.pem", "--kas-token-file", "alice.token"]),
             ("front.tdf", ["--profile", "s", "--stream", "door"]), ("front.tdf", ["--profile", "x"]),
         ] {
             let refused = try await Self.create(stage, output, more)
             #expect(refused.status == ExitStatus.usage.rawValue, "\(output) \(more): \(refused.output)")
         }
+        let token = try await Self.create(stage, "front.zip", ["--kas-token-file", "alice.token"])
+        #expect(token.errors.contains("--kas-token-file: recordings are bound as they are"), "\(token.errors)")
         let none = try await Self.create(stage, "x.zip", from: "2026-11-27T10:00", to: "2026-11-27T11:00")
         #expect(none.status == ExitStatus.notFound.rawValue, "\(none.errors)")
         let file = try await stage.run(["create", "--file", "x.mp4", "--from", "10:00", "--output", "x.tdf"])

@@ -108,7 +108,7 @@ import Testing
         }
         let export = try FilmExport(to: stage.path("part.mp4"), clock: nil)
         let failure = #expect(throws: CommandFailure.self) {
-            try export.add(.init(path: path, begin: ArchiveExportTests.begin), bytes, .all)
+            try export.add(.init(path: path, begin: ArchiveExportTests.begin), bytes, .all, policy: nil)
         }
         #expect(failure?.status == .abortedByUser, "\(failure?.description ?? "")")
     }

@@ -68,27 +68,11 @@ import Testing
         _ = try await stage.run([
             "create", "--file", "film.mp4", "--profile", "f", "--kas-key", "kas.pem", "--output", "film.tdf",
         ])
-        // What other writers make has no such member; of another name it is passed over, and the file as long as before.
+        // What other writers make has no such member: under another name it is passed over.
         let bytes = try stage.bytes("film.tdf")
         let text = String(decoding: bytes, as: Unicode.ASCII.self)
         #expect(text.contains("\"integrityInformation\""))
-        // Both manifests, and their checksums.
-        let process = Process()
-        process.executableURL = URL(filePath: "/usr/bin/env")
-        process.arguments = [
-            "python3", "-c",
-            """
-            import zipfile
-            old = zipfile.ZipFile('film.tdf')
-            with zipfile.ZipFile('bare.tdf', 'w') as new:
-                new.writestr('0.payload', old.read('0.payload'))
-                new.writestr('manifest.json', old.read('manifest.json').replace(b'integrityInformation', b'other'))
-            """,
-        ]
-        process.currentDirectoryURL = URL(filePath: stage.directory)
-        try process.run()
-        process.waitUntilExit()
-        #expect(process.terminationStatus == 0)
+        try Self.repack(stage, "bare.tdf", "manifest['encryptionInformation'].pop('integrityInformation')")
         for command in [["open", "bare.tdf", "--output", "x.mp4"], ["verify", "bare.tdf"]] {
             let refused = try await stage.run(command + ["--key", "kas.key.pem"])
             #expect(refused.status == ExitStatus.failed.rawValue)
@@ -100,6 +84,68 @@ import Testing
         #expect(opened.status == 0, "\(opened.errors)")
         #expect(opened.output.contains("whether anybody changed it cannot be told"), "\(opened.output)")
         #expect(try stage.bytes("x.mp4") == [UInt8](repeating: 7, count: 1000))
+    }
+
+    /// What Python makes of `film.tdf` under a manifest that somebody changed.
+    private static func repack(_ stage: RecordingStage, _ output: String, _ change: String) throws {
+        let process = Process()
+        process.executableURL = URL(filePath: "/usr/bin/env")
+        process.arguments = [
+            "python3", "-c",
+            """
+            import base64, json, sys, zipfile
+            old = zipfile.ZipFile('film.tdf')
+            manifest = json.loads(old.read('manifest.json'))
+            exec(sys.argv[2])
+            with zipfile.ZipFile(sys.argv[1], 'w') as new:
+                new.writestr('0.payload', old.read('0.payload'))
+                new.writestr('manifest.json', json.dumps(manifest))
+            """,
+            output, change,
+        ]
+        process.currentDirectoryURL = URL(filePath: stage.directory)
+        try process.run()
+        process.waitUntilExit()
+        #expect(process.terminationStatus == 0)
+    }
+
+    @Test func `a policy that nothing binds is nobody's word, and is told as that`() async throws {
+        let stage = try Self.stage()
+        try stage.write([UInt8](repeating: 7, count: 1000), "film.mp4")
+        _ = try await stage.run([
+            "create", "--file", "film.mp4", "--profile", "f", "--kas-key", "kas.pem", "--stream", "door", "--output",
+            "film.tdf",
+        ])
+        let unbound = "manifest['encryptionInformation']['keyAccess'][0].pop('policyBinding')"
+        for change in [
+            "\(unbound); manifest['encryptionInformation'].pop('policy')",
+            "\(unbound); manifest['encryptionInformation']['policy'] = ''",
+            """
+            \(unbound)
+            policy = base64.b64decode(manifest['encryptionInformation']['policy']).replace(b'door', b'yard')
+            manifest['encryptionInformation']['policy'] = base64.b64encode(policy).decode()
+            """,
+        ] {
+            try Self.repack(stage, "loose.tdf", change)
+            for command in [["open", "loose.tdf", "--output", "x.mp4"], ["verify", "loose.tdf"]] {
+                let refused = try await stage.run(command + ["--key", "kas.key.pem"])
+                #expect(refused.status == ExitStatus.failed.rawValue, "\(refused.output)")
+                #expect(refused.errors.contains("it has no policy binding"), "\(refused.errors)")
+                #expect(refused.errors.contains("--unauthenticated"), "\(refused.errors)")
+            }
+            let open = [
+                "open", "loose.tdf", "--key", "kas.key.pem", "--unauthenticated", "--force", "--output", "x.mp4",
+            ]
+            let opened = try await stage.run(open)
+            #expect(opened.status == 0, "\(opened.errors)")
+            #expect(opened.output.contains("whether anybody changed its policy cannot be told"), "\(opened.output)")
+            #expect(try Self.document(try await stage.run(open + ["--json"])).verified == .structure)
+            try FileManager.default.removeItem(atPath: stage.path("x.mp4"))
+        }
+        let whole = try await stage.run([
+            "open", "film.tdf", "--key", "kas.key.pem", "--unauthenticated", "--output", "x.mp4", "--json",
+        ])
+        #expect(try Self.document(whole).verified == .content)
     }
 
     @Test func `what a camera recorded goes into one as well`() async throws {

@@ -62,6 +62,18 @@ import Wire
         #expect(try ArchiveStage.bytes(stage.path("bound.zip")) == [9])
     }
 
+    @Test func `a damaged recording is refused before a byte of it is bound`() throws {
+        let stage = try ArchiveStage()
+        let path = try stage.make([UInt8](repeating: 3, count: 2500), name: Self.names[0].fileName)
+        var bytes = try ArchiveStage.bytes(path)
+        bytes[Int(TDFContainer.payloadOffset) + 1000] ^= 1
+        try ArchiveStage.write(bytes, path)
+        let writer = try BinderWriter(stage.path("bound.zip"))
+        #expect(throws: ArchiveError.format(.segmentHash(index: 0))) {
+            try writer.add(Self.names[0], try ArchiveReader(path))
+        }
+    }
+
     // MARK: - What others may make
 
     /// A binder whose index and names are somebody's.
@@ -161,7 +173,9 @@ import Wire
 
     @Test func `cut or damaged anywhere it is refused or told`() throws {
         let stage = try ArchiveStage()
-        let bytes = try ArchiveStage.bytes(try Self.bound(stage))
+        let path = try Self.bound(stage)
+        let bytes = try ArchiveStage.bytes(path)
+        let recordings = try BinderReader(path).recordings.map { try $0.file.read(0..<$0.file.size) }
         for count in stride(from: 0, to: bytes.count, by: 97) {
             try ArchiveStage.write(Array(bytes[..<count]), stage.path("cut.zip"))
             #expect(Self.refusal(stage.path("cut.zip")) != "none", "\(count)")
@@ -177,8 +191,9 @@ import Wire
                     try recording.verifyBytes()
                     try ArchiveReader(recording.file).verifyStructure()
                 }
-                // Times and versions in headers are nobody's.
-                isSame = binder.recordings.map(\.name) == Self.names
+                // Times and versions in the binder's own headers are nobody's, and no byte of a recording is.
+                let found = try binder.recordings.map { try $0.file.read(0..<$0.file.size) }
+                isSame = binder.recordings.map(\.name) == Self.names && found == recordings
             } catch {
                 continue
             }

@@ -176,7 +176,23 @@ import Wire
             #expect(mac.failure == .format(.payloadMAC) && mac.bytes == [])
         }
         let unbound = try refusal { $0.encryptionInformation.keyAccess[0].policyBinding = nil }
-        #expect(unbound.failure == .format(.policyBinding))
+        #expect(unbound.failure == .format(.policyNotBound) && unbound.bytes == [])
+        // Nor when what it would bind is removed with it.
+        for none in [nil, ""] as [String?] {
+            let stripped = try refusal {
+                $0.encryptionInformation.policy = none
+                $0.encryptionInformation.keyAccess[0].policyBinding = nil
+            }
+            #expect(stripped.failure == .format(.policyNotBound) && stripped.bytes == [])
+        }
+        let loose = try CBCArchiveReader(
+            try Self.repacked(stage, path) { _, manifest in
+                manifest.encryptionInformation.policy = other
+                manifest.encryptionInformation.keyAccess[0].policyBinding = nil
+            })
+        let opened = try loose.opened(key, isUnauthenticatedAllowed: true)
+        #expect(opened.isAuthenticated && !opened.isPolicyBound)
+        #expect(try CBCArchiveReader(path).opened(key, isUnauthenticatedAllowed: true).isPolicyBound)
         let none = try refusal { $0.encryptionInformation.integrityInformation = nil }
         #expect(none.failure == .format(.payloadNotAuthenticated) && none.bytes == [])
         // As other writers make it.
@@ -225,6 +241,10 @@ import Wire
             ).failure
             #expect(failure == .format(.payloadLength(Int64(count))))
         }
+        // Sums of such sizes are of no use to anybody.
+        #expect(throws: TDFError.payloadLength(.max - 15)) { try CBCManifest.checkPayload(size: .max - 15) }
+        #expect(throws: TDFError.payloadLength((1 << 44) + 16)) { try CBCManifest.checkPayload(size: (1 << 44) + 16) }
+        try CBCManifest.checkPayload(size: 1 << 44)
         // Readers of profile S say what it is.
         let failure = #expect(throws: ArchiveError.self) { try ArchiveReader(path) }
         #expect("\(failure.map { "\($0)" } ?? "")".contains("AES-128-CBC"))
