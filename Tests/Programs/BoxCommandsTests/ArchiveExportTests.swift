@@ -111,7 +111,8 @@ import Testing
         let bytes = ArchiveBytes(opened, map: reader.map) { (place) throws(ArchiveError) in segments.insert(place) }
         let export = try FilmExport(to: stage.path("part.mp4"), clock: nil)
         try export.add(
-            .init(path: path, begin: Self.begin), bytes, .init(from: Self.begin + 9_500, to: Self.begin + 10_500))
+            .init(path: path, begin: Self.begin), bytes, .init(from: Self.begin + 9_500, to: Self.begin + 10_500),
+            policy: nil)
         #expect(try export.finish(replaces: false)?.videoUnits == 38)
         #expect(segments.count <= 7, "\(segments.count) of \(reader.map.count)")
         let part = try RecordingStage.events(of: stage.path("part.mp4"))
@@ -210,7 +211,7 @@ import Testing
             atPath: stage.path(temporary), withDestinationPath: stage.path("elsewhere"))
         try export.add(
             .init(path: path, begin: Self.begin),
-            ArchiveBytes(opened, map: reader.map) { (_) throws(ArchiveError) in }, .all)
+            ArchiveBytes(opened, map: reader.map) { (_) throws(ArchiveError) in }, .all, policy: nil)
         _ = try export.finish(replaces: false)
         #expect(!FileManager.default.fileExists(atPath: stage.path("elsewhere")))
     }

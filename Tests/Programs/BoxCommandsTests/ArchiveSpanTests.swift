@@ -7,6 +7,7 @@ import KeyAccess
 import KeyAccessClient
 import MediaFile
 import NanoTDF
+import Settings
 import TDF
 import TDFCryptography
 import TestSupport

@@ -69,7 +69,7 @@ import Wire
         bytes[Int(TDFContainer.payloadOffset) + 1000] ^= 1
         try ArchiveStage.write(bytes, path)
         let writer = try BinderWriter(stage.path("bound.zip"))
-        #expect(throws: ArchiveError.format(.segmentHash(index: 0))) {
+        #expect(throws: ArchiveError.format(.container(.checksum(entry: "0.payload"), offset: 0))) {
             try writer.add(Self.names[0], try ArchiveReader(path))
         }
     }

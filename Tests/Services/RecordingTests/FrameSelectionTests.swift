@@ -375,7 +375,7 @@ struct FrameSelectionTests {
             Issue.record("it is not recorded")
             return
         }
-        #expect(Self.names(events).prefix(2) == ["V", "1000"] && Self.names(events).last == "7800")
+        #expect(Self.names(events).prefix(2) == ["V", "0"] && Self.names(events).last == "7800")
         #expect(selection.lost == 0)
         #expect(step(Self.captured(8200), 8200) == .write([Self.captured(8200)]))
     }
