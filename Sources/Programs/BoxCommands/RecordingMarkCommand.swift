@@ -37,7 +37,8 @@ struct RecordingMarkCommand: AsyncParsableCommand {
         let document = try await output.client.send(
             .post, camera.path + "/recording/mark", body: RecordingMarkRequest(seconds: seconds),
             as: RecordingMarkDocument.self, or: "\(camera.id) was not marked")
-        let done = Self.done(document)
-        output.report("\(camera.id): \(done).", Done(object: "camera.\(camera.id)", action: done))
+        output.report(
+            "\(camera.id): \(Self.done(document)).",
+            Done(object: "camera.\(camera.id)", action: document.isMarked ? "marked" : "unchanged"))
     }
 }

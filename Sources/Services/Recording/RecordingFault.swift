@@ -25,6 +25,14 @@ enum RecordingFault: Error {
         }
     }
 
+    /// Only a write shows whether it is over.
+    var isOfWriting: Bool {
+        switch self {
+        case .directory, .archive: true
+        case .muxer, .taken, .pinned, .noRoom: false
+        }
+    }
+
     /// The disk did not take what it had taken before.
     var isFlush: Bool {
         if case .archive(.output(let failure)) = self { failure.call == "fsync" } else { false }

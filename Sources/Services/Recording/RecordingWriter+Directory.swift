@@ -102,11 +102,13 @@ extension RecordingWriter {
         if system.isClockRight() { correctNames() }
         let growing = (open?.size ?? 0) + incoming
         let wall = system.isClockRight() ? system.wall() : nil
+        // None begins that would have to end, and go, at once.
+        let floor = settings.retention.minFree + (open == nil && incoming > 0 ? settings.retention.minFree / 16 : 0)
         var made: Int64 = 0
         // One that cannot be deleted stays, and the next one goes in its place.
         while true {
             let surplus = settings.retention.surplus(
-                of: removable, growing: growing, free: free.map { $0 + made }, now: wall)
+                of: removable, growing: growing, free: free.map { $0 + made }, floor: floor, now: wall)
             var isDone = true
             for item in surplus {
                 if try delete(item.recording, for: item.reason) { made += item.recording.size } else { isDone = false }
@@ -115,8 +117,6 @@ extension RecordingWriter {
         }
         guard incoming > 0 else { return }
         let fits = settings.retention.fits(index, growing: growing)
-        // None begins that would have to end, and go, at once.
-        let floor = settings.retention.minFree + (open == nil ? settings.retention.minFree / 16 : 0)
         let lacks = (open == nil ? current : free).map { $0 + made < floor } ?? false
         guard !fits || lacks else { return }
         // Perhaps somebody has just let one go.

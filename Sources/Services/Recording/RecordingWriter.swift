@@ -4,6 +4,7 @@ internal import ErrorCatalog
 internal import Media
 internal import MediaFile
 internal import NanoTDF
+internal import Platform
 internal import TDF
 
 /// Writes what a camera delivers into archives, one after the other, and lets the oldest ones go. Used by one thread at a time, which
@@ -156,10 +157,16 @@ final class RecordingWriter {
         if lock != nil, fault == nil || now >= retryAt {
             attempt { () throws(RecordingFault) in
                 try refresh()
+                guard open == nil, isHolding else {
+                    try letGo(incoming: 0, beside: open)
+                    if open == nil { forgetDirectoryFault() }
+                    return
+                }
                 // While no frame is written, that is all that can be known of the next one.
-                let isIdle = open == nil && isHolding
-                try letGo(incoming: isIdle ? 1 : 0, beside: open)
-                if isIdle { fault = nil } else if open == nil { forgetDirectoryFault() }
+                try letGo(incoming: 1, beside: nil)
+                if let fault, fault.isOfWriting { try probe() }
+                fault = nil
+                retryDelay = Self.firstDelay
             }
         }
         report()
@@ -194,6 +201,21 @@ final class RecordingWriter {
             }
             // Without what the muxer holds: it may be what failed.
             try? close(open)
+        }
+    }
+
+    /// Writes a file that nobody needs: the disk may be read-only, or broken.
+    private func probe() throws(RecordingFault) {
+        let path = "\(settings.directory.path)/.probe"
+        do throws(FileFailure) {
+            // Of a power cut.
+            try? DurableFile.remove(path, isFlushed: false)
+            let file = try PlainFile(creating: path)
+            try file.write([UInt8](repeating: 0, count: 4096)[...], at: 0)
+            try file.flush()
+            try DurableFile.remove(path, isFlushed: false)
+        } catch {
+            throw .directory(error)
         }
     }
 

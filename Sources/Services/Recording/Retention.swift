@@ -27,15 +27,16 @@ struct Retention: Equatable, Sendable {
     ///   - recordings: in the order in which they were made.
     ///   - growing: bytes of the one that grows, and of what is to be written next.
     ///   - free: bytes of the file system; nil: not to be looked at now.
+    ///   - floor: bytes that are to stay free, where it is not `minFree`.
     ///   - now: milliseconds since 1970; nil when the clock may be wrong: then age is no reason.
     func surplus(
-        of recordings: [RecordingDirectory.Recording], growing: Int64, free: Int64?, now: Int64?
+        of recordings: [RecordingDirectory.Recording], growing: Int64, free: Int64?, floor: Int64? = nil, now: Int64?
     ) -> [Surplus] {
         var surplus: [Surplus] = []
         var bytes = Self.sum(recordings, growing)
         /// The latest end so far that may be true.
         var newest: Int64?
-        var lack = free.map { minFree - $0 } ?? 0
+        var lack = free.map { (floor ?? minFree) - $0 } ?? 0
         for recording in recordings {
             // None is older than one that was made before it, whatever the clock showed meanwhile. An end that is yet to come says
             // nothing.

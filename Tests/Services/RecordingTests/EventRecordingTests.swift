@@ -1,8 +1,10 @@
 import CameraModel
 import ErrorCatalog
 import Foundation
+import Glibc
 import KeyAccessClient
 import Media
+import Platform
 import Synchronization
 import TDF
 import Testing
@@ -204,6 +206,26 @@ import Testing
         #expect(writer.statistics.state == .failing, "it is not looked at each time")
         pass(2)
         #expect(writer.statistics.state == .waitingForEvent && writer.canBegin)
+    }
+
+    @Test func `a disk that does not take anything is told for as long as it does not`() throws {
+        let stage = try RecordingStage()
+        let writer = try stage.writer(stage.settings())
+        let film = try Film.pattern(seconds: 1)
+        writer.fault = .archive(.output(FileFailure(call: "pwrite", path: stage.directory, number: EROFS)))
+        writer.hold(film[0])
+        // Not even for root is there a way to write over that.
+        mkdir("\(stage.directory)/.probe", 0o700)
+        mkdir("\(stage.directory)/.probe/x", 0o700)
+        stage.pass(seconds: 3)
+        writer.tick()
+        #expect(writer.statistics.state == .failing && !writer.canBegin, "\(writer.statistics)")
+        rmdir("\(stage.directory)/.probe/x")
+        rmdir("\(stage.directory)/.probe")
+        stage.pass(seconds: 10)
+        writer.tick()
+        #expect(writer.statistics.state == .waitingForEvent && writer.canBegin, "\(writer.statistics)")
+        #expect(stage.files == [])
     }
 
     @Test func `that all there is is pinned is told while nothing is recorded, until it is not`() throws {

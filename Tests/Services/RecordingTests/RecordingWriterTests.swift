@@ -168,6 +168,25 @@ struct RecordingWriterTests {
         writer.end()
     }
 
+    @Test func `hardly more than is to stay free: the oldest go, and the next recording begins`() throws {
+        let stage = try RecordingStage()
+        let film = try Film.pattern(seconds: 10)
+        let before = try stage.writer(stage.settings(length: 1000))
+        stage.show(film, to: before)
+        before.end()
+        let count = stage.names.count
+        let writer = try stage.writer(stage.settings(minFree: 1_000_000, length: 1000))
+        stage.clock.withLock { $0.free = 1_010_000 }
+        let second = Array(
+            film.prefix { event in
+                if case .accessUnit(let unit) = event { unit.decodeTime < MediaTime(milliseconds: 900) } else { true }
+            })
+        stage.show(second.later(by: MediaTime(milliseconds: 100_000)), to: writer)
+        #expect(writer.open != nil && writer.statistics.state == .recording, "\(writer.statistics)")
+        #expect(stage.names.count < count && stage.names.count > count - 5)
+        writer.end()
+    }
+
     @Test func `where others fill the disk and nothing is left to go, nothing is recorded`() throws {
         let stage = try RecordingStage()
         let film = try Film.pattern(seconds: 5)
