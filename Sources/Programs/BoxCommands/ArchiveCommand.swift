@@ -171,14 +171,15 @@ extension CommandFailure {
                 hint: "give it key frames more often, or fewer bits: it has to be cut into parts that fit into memory")
         case .playable(.readBack(_)):
             self.init(
-                what: what, why: "\(error)", hint: "write to another disk: this one may not keep what it is given")
+                what: what, why: "\(error)",
+                hint: "write to another disk; if it is the same there, the film is what WatchBox cannot seal: tell us")
         case .playable(.tooLong):
             self.init(what: what, why: "\(error)", hint: "divide the film into shorter ones")
         case .playable(.noFilm), .playable(.media(_, file: nil)):
             self.init(
                 what: what, why: "\(error)",
                 hint:
-                    "name a fragmented MP4, as ffmpeg -i FILM -c copy -movflags frag_keyframe+empty_moov+default_base_moof makes one"
+                    "name a fragmented MP4 of H.264 or H.265, and AAC, as ffmpeg -i FILM -c copy -movflags frag_keyframe+empty_moov+default_base_moof makes one"
             )
         case .playable:
             self.init(

@@ -103,6 +103,7 @@ struct ArchiveVerifyCommand: AsyncParsableCommand {
         var done: Int64 = 0
         var streams = StreamAgreement()
         var stream: String?
+        var mixture: (what: String, why: String)?
         for recording in binder.recordings {
             let what = "\(what), because of \(recording.name.fileName)"
             let size = recording.file.size
@@ -128,11 +129,14 @@ struct ArchiveVerifyCommand: AsyncParsableCommand {
             }
             guard opened != nil else { continue }
             stream = archive.policy?.stream
-            if let why = streams.disagreement(stream) {
-                throw CommandFailure(
-                    what: what, why: why,
-                    hint: "each is whole, and they are not of one camera: unzip them, and look at those of each stream")
-            }
+            if let why = streams.disagreement(stream), mixture == nil { mixture = (what, why) }
+        }
+        if let mixture {
+            throw CommandFailure(
+                what: mixture.what, why: mixture.why,
+                hint:
+                    "each of them is whole; they are of several cameras, or the stream got another name meanwhile: unzip them, and look at those of each stream"
+            )
         }
         var document = BinderDocument(binder, file: file, verified: keys == nil ? .structure : .content)
         document.stream = stream

@@ -105,7 +105,7 @@ struct RecordedListing: Equatable {
     var recordings: [RecordingDirectory.Recording]
     /// One grows now, is none of them, and may have something of the time: it goes on where the newest one ended.
     var recordsNow: Bool
-    /// What a power cut or a kill left: it becomes a recording when the camera is recorded again.
+    /// What a power cut or a kill left, and may have something of the time: it becomes a recording when the camera is recorded again.
     var unfinished: Int
     /// When the newest finished one ends, of whatever time it is; nil: there is none.
     var newestEnd: Int64?
@@ -113,9 +113,10 @@ struct RecordedListing: Equatable {
     /// - Parameter writing: how many of those that grow somebody writes to.
     init(_ listing: RecordingDirectory.Listing, writing: Int, between range: RecordingRange = .all) {
         recordings = listing.recordings.filter { range.overlaps($0.name) }
-        unfinished = listing.growing.count - writing
         newestEnd = listing.recordings.last?.name.end
-        recordsNow = writing > 0 && range.to > newestEnd ?? .min
+        let isOpen = range.to > newestEnd ?? .min
+        unfinished = isOpen ? listing.growing.count - writing : 0
+        recordsNow = writing > 0 && isOpen
     }
 
     /// What is to be said of so many that are unfinished; nil: nothing.

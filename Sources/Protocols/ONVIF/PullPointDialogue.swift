@@ -230,7 +230,7 @@ public struct PullPointDialogue: Equatable, Sendable {
 private let second: UInt64 = 1_000_000_000
 
 /// Keeps at most so many in each second; the rest is counted. What a camera finds in its pictures may be many a second: motion, tampering
-/// and inputs, for which others act, have as much again of their own.
+/// and inputs, for which others act, have as much again of their own, and so have their ends, which no repetition of what goes on pushes out.
 public struct EventBudget: Equatable, Sendable {
     private struct Second: Equatable {
         var begin: UInt64 = 0
@@ -239,6 +239,7 @@ public struct EventBudget: Equatable, Sendable {
 
     private let limit: Int
     private var known = Second()
+    private var ends = Second()
     private var others = Second()
     /// Left out so far.
     public private(set) var dropped: UInt64 = 0
@@ -249,7 +250,9 @@ public struct EventBudget: Equatable, Sendable {
 
     /// Whether this one may pass.
     public mutating func take(_ event: EventNotification, at now: UInt64) -> Bool {
-        let isTaken = event.isOfKnownKind ? take(&known, at: now) : take(&others, at: now)
+        let isTaken =
+            !event.isOfKnownKind
+            ? take(&others, at: now) : event.isActive == false ? take(&ends, at: now) : take(&known, at: now)
         if !isTaken { dropped += 1 }
         return isTaken
     }

@@ -15,7 +15,7 @@ public final class ArchiveWriter: ArchiveSealing {
     /// Bytes of plaintext sealed so far.
     public private(set) var clearSize: Int64 = 0
 
-    private let file: UnfinishedFile
+    private let file: PayloadFile
     private var sealer: TDFSealer
     private let mimeType: String
     private let segmentSize: Int
@@ -23,11 +23,10 @@ public final class ArchiveWriter: ArchiveSealing {
     private var sealed: [UInt8] = []
     private var entries: [TDFSegmentEntry] = []
     private var rootSignature: [UInt8] = []
-    private var checksum = CRC32()
     private var isFinished = false
 
     /// - Parameters:
-    ///   - path: of the archive. Written besides it at first.
+    ///   - path: of the archive. Written beside it at first.
     ///   - segmentSize: bytes of plaintext, 1 to `TDFSegmentEntry.maxClearSize`.
     public init(
         _ path: String, recipient: TDFRecipient, policy: PlaintextPolicy, mimeType: String = "video/mp4",
@@ -42,12 +41,7 @@ public final class ArchiveWriter: ArchiveSealing {
         } catch {
             throw .format(error)
         }
-        do throws(FileFailure) {
-            file = try UnfinishedFile(path)
-            try file.append(TDFContainer.header(payloadSize: 0, crc32: 0)[...])
-        } catch {
-            throw .output(error)
-        }
+        file = try PayloadFile(path)
     }
 
     public func write(_ bytes: ArraySlice<UInt8>) throws(ArchiveError) {
@@ -84,29 +78,10 @@ public final class ArchiveWriter: ArchiveSealing {
             meta: .init(
                 assetId: RandomUUID().description.uppercased(),
                 protectedAt: Date(timeIntervalSince1970: Double(time)).formatted(.iso8601)))
-        let payloadSize = file.size - TDFContainer.payloadOffset
-        let trailer: [UInt8]
-        do throws(TDFError) {
-            let json = try ManifestJSON.encode(manifest)
-            trailer = try TDFContainer.trailer(
-                payloadSize: payloadSize, payloadCRC32: checksum.value, manifest: json,
-                manifestCRC32: CRC32(json).value)
-        } catch {
-            throw .format(error)
+        let json = try ArchiveReader.format { () throws(TDFError) in try ManifestJSON.encode(manifest) }
+        try file.finish(manifest: json, replaces: replaces) { (temporary) throws(ArchiveError) in
+            try ArchiveReader(temporary).verifyStructure(progress: progress)
         }
-        do throws(FileFailure) {
-            try file.append(trailer[...])
-            try file.overwrite(TDFContainer.header(payloadSize: payloadSize, crc32: checksum.value), at: 0)
-        } catch {
-            throw .output(error)
-        }
-        do throws(ArchiveError) {
-            try ArchiveReader(file.temporary).verifyStructure(progress: progress)
-        } catch {
-            guard case .format(let fault) = error else { throw error }
-            throw .readBack(fault)
-        }
-        do throws(FileFailure) { try file.finish(replaces: replaces) } catch { throw .output(error) }
     }
 
     private func sealPending() throws(ArchiveError) {
@@ -120,7 +95,6 @@ public final class ArchiveWriter: ArchiveSealing {
         }
         clearSize += Int64(pending.count)
         pending.removeAll(keepingCapacity: true)
-        checksum.update(sealed[...])
-        do throws(FileFailure) { try file.append(sealed[...]) } catch { throw .output(error) }
+        try file.append(sealed[...])
     }
 }

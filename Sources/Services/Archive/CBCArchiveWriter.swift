@@ -9,12 +9,11 @@ internal import Wire
 /// Writes one archive of profile F: what comes is encrypted as one, so memory holds a piece of it. The file has its name when it is whole; letting
 /// go before leaves nothing behind.
 public final class CBCArchiveWriter: ArchiveSealing {
-    private let file: UnfinishedFile
+    private let file: PayloadFile
     private var sealing: CBCSealing?
     private let envelope: TDFEnvelope
     private let iv: [UInt8]
     private let mimeType: String
-    private var checksum = CRC32()
 
     /// - Parameter path: of the archive. Written beside it at first.
     public init(
@@ -37,12 +36,7 @@ public final class CBCArchiveWriter: ArchiveSealing {
         } catch {
             throw .format(error)
         }
-        do throws(FileFailure) {
-            file = try UnfinishedFile(path)
-            try file.append(TDFContainer.header(payloadSize: 0, crc32: 0)[...])
-        } catch {
-            throw .output(error)
-        }
+        file = try PayloadFile(path)
     }
 
     public func write(_ bytes: ArraySlice<UInt8>) throws(ArchiveError) {
@@ -54,7 +48,7 @@ public final class CBCArchiveWriter: ArchiveSealing {
             do throws(TDFCryptoError) { ciphertext = try sealing?.update(piece) ?? [] } catch {
                 throw .format(.crypto(error))
             }
-            try append(ciphertext)
+            try file.append(ciphertext[...])
         }
     }
 
@@ -66,38 +60,17 @@ public final class CBCArchiveWriter: ArchiveSealing {
         guard let sealing = sealing.take() else { preconditionFailure("finished twice: the caller's fault") }
         let ending: (ciphertext: [UInt8], mac: [UInt8])
         do throws(TDFCryptoError) { ending = try sealing.finish() } catch { throw .format(.crypto(error)) }
-        try append(ending.ciphertext)
+        try file.append(ending.ciphertext[...])
         let manifest = CBCManifest(
             envelope: envelope, iv: iv, mac: ending.mac, mimeType: mimeType,
             meta: .init(
                 assetId: RandomUUID().description.uppercased(),
                 protectedAt: Date(timeIntervalSince1970: Double(time)).formatted(.iso8601)))
-        let payloadSize = file.size - TDFContainer.payloadOffset
-        let trailer = try ArchiveReader.format { () throws(TDFError) in
-            let json = try ManifestJSON.encode(value: manifest)
-            return try TDFContainer.trailer(
-                payloadSize: payloadSize, payloadCRC32: checksum.value, manifest: json,
-                manifestCRC32: CRC32(json).value)
+        let json = try ArchiveReader.format { () throws(TDFError) in try ManifestJSON.encode(value: manifest) }
+        try file.finish(manifest: json, replaces: replaces) { (temporary) throws(ArchiveError) in
+            try CBCArchiveReader(temporary).verifyStructure(progress: progress)
         }
-        do throws(FileFailure) {
-            try file.append(trailer[...])
-            try file.overwrite(TDFContainer.header(payloadSize: payloadSize, crc32: checksum.value), at: 0)
-        } catch {
-            throw .output(error)
-        }
-        do throws(ArchiveError) {
-            try CBCArchiveReader(file.temporary).verifyStructure(progress: progress)
-        } catch {
-            guard case .format(let fault) = error else { throw error }
-            throw .readBack(fault)
-        }
-        do throws(FileFailure) { try file.finish(replaces: replaces) } catch { throw .output(error) }
     }
 
     private static let pieceSize = 1 << 20
-
-    private func append(_ ciphertext: [UInt8]) throws(ArchiveError) {
-        checksum.update(ciphertext[...])
-        do throws(FileFailure) { try file.append(ciphertext[...]) } catch { throw .output(error) }
-    }
 }

@@ -47,7 +47,7 @@ public final class PlayableArchiveWriter: ArchiveSealing {
     private var isFinished = false
 
     /// - Parameters:
-    ///   - path: of the archive. Written besides it at first.
+    ///   - path: of the archive. Written beside it at first.
     ///   - segmentDuration: seconds; a segment that has them ends before the next key frame that a fragment begins with.
     public init(
         _ path: String, recipient: TDFRecipient, policy: PlaintextPolicy,

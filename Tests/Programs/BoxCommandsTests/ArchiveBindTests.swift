@@ -184,6 +184,8 @@ import Testing
         let bound = try await Self.create(stage, "front.zip")
         #expect(bound.status == 0 && bound.output.contains("1 unfinished: it is finished when"), "\(bound.output)")
         #expect(try Self.document(try await Self.create(stage, "front.zip", ["--force", "--json"])).unfinished == 1)
+        let past = try await Self.create(stage, "front.zip", ["--force"], to: "2026-11-28T10:00:06")
+        #expect(past.status == 0 && !past.output.contains("unfinished"), "it goes on behind what is there")
         let none = try await Self.create(stage, "x.zip", from: "2026-11-28T10:10", to: "2026-11-28T10:20")
         #expect(none.errors.contains("1 unfinished"), "\(none.errors)")
     }

@@ -201,5 +201,9 @@ struct PullPointDialogueTests {
         let event = EventNotification(topic: "tns1:X", kind: kind)
         #expect((0..<11).map { budget.take(event, at: 1000 + $0) } == Array(repeating: true, count: 10) + [false])
         #expect(budget.dropped == 991)
+        var end = event
+        end.isActive = false
+        let isHeard = budget.take(end, at: 1020)
+        #expect(isHeard, "what goes on may be repeated as often as it likes: its end is heard")
     }
 }
