@@ -10,37 +10,6 @@ import Wire
 /// Joins parts of archives into one film: its access units are those that the archives have, byte for byte. The file has its name when it is
 /// whole; letting go before leaves nothing behind.
 final class FilmExport {
-    /// An archive that something is taken from.
-    struct Source {
-        var path: String
-        /// When the film in it begins, in milliseconds since 1970; of one that nobody knows it of, 0.
-        var begin: Int64
-        /// Milliseconds that its name promises; nil: it says nothing.
-        var duration: Int64?
-        /// A recording in the binder at `path`.
-        var bound: BinderReader.Recording?
-
-        /// As its name says; nil: it says nothing.
-        var end: Int64? { duration.map { begin + $0 } }
-
-        var name: String { bound?.name.fileName ?? path.split(separator: "/").last.map(String.init) ?? path }
-
-        func reader() throws(ArchiveError) -> ArchiveReader {
-            if let bound { return try ArchiveReader(bound.file) }
-            return try ArchiveReader(path)
-        }
-
-        /// The same recording when it was pinned meanwhile, or no more.
-        var pinnedOrNot: Self {
-            guard var name = RecordingName(name) else { return self }
-            var other = self
-            other.path.removeLast(name.fileName.count)
-            name.isPinned.toggle()
-            other.path += name.fileName
-            return other
-        }
-    }
-
     private let output: String
     /// Of errors: what people call a time in a source.
     private let clock: LocalClock?
@@ -62,7 +31,7 @@ final class FilmExport {
     /// The first archive's, which all of them have to be of.
     private var streams = StreamAgreement()
     /// Of the source that is copied; nil: the target has accepted that.
-    private var unaccepted: (source: Source, policy: AccessPolicy?)?
+    private var unaccepted: (source: FilmSource, policy: AccessPolicy?)?
 
     /// - Parameters:
     ///   - output: the file.
@@ -78,30 +47,14 @@ final class FilmExport {
     static func what(_ output: String) -> String { "\(output) was not written" }
 
     /// What does not happen because of one archive.
-    static func what(_ output: String, _ source: Source) -> String {
+    static func what(_ output: String, _ source: FilmSource) -> String {
         "\(what(output)), because of \(source.name)"
-    }
-
-    /// Reads what an archive says of itself. One that was listed before may have been pinned meanwhile, which changes its name, or deleted.
-    static func open(
-        _ source: Source, isListed: Bool, _ output: String, _ clock: LocalClock?
-    ) throws(CommandFailure) -> (source: Source, archive: ArchiveReader) {
-        for source in isListed ? [source, source.pinnedOrNot, source] : [source] {
-            do throws(ArchiveError) { return (source, try source.reader()) } catch {
-                guard isListed, case .input(.system(let failure)) = error, failure.isMissing else {
-                    throw Self.failure(error, output, source, clock)
-                }
-            }
-        }
-        throw CommandFailure(
-            what: what(output, source), why: "that was deleted meanwhile",
-            hint: "run it again: what is left is taken")
     }
 
     /// Refuses an archive of another stream than those before it: whoever can write to the directory can put any there.
     ///
     /// - Parameter stream: as its verified policy says; nil: it names none.
-    func check(_ source: Source, isOf stream: String?) throws(CommandFailure) {
+    func check(_ source: FilmSource, isOf stream: String?) throws(CommandFailure) {
         guard let why = streams.disagreement(stream) else { return }
         throw CommandFailure(
             what: Self.what(output, source), why: why,
@@ -116,13 +69,14 @@ final class FilmExport {
     ///   - range: milliseconds since 1970, as the source counts.
     ///   - policy: as it was verified; nil: it is in no form that is known here.
     func add(
-        _ source: Source, _ bytes: ArchiveBytes, _ range: RecordingRange, policy: AccessPolicy?
+        _ source: FilmSource, _ bytes: ArchiveBytes, _ range: RecordingRange, policy: AccessPolicy?
     ) throws(CommandFailure) {
-        let lead = try lead(of: source, bytes)
-        let to = range.to < .max ? Self.time(range.to, in: source) + lead - Self.rounding : nil
-        var start: Start?
+        let film = FilmReading(source: source, bytes: bytes, output: output, clock: clock)
+        let lead = try film.lead()
+        let to = range.to < .max ? film.time(range.to) + lead - FilmReading.rounding : nil
+        var start: FilmReading.Start?
         if range.from > source.begin {
-            switch try self.start(at: Self.time(range.from, in: source) + lead + Self.rounding, bytes, source) {
+            switch try film.start(at: film.time(range.from) + lead + FilmReading.rounding) {
             case .at(let found): start = found
             // The film is in the middle of something: all that there is of it is wanted.
             case .none: break
@@ -134,7 +88,7 @@ final class FilmExport {
                 what: Self.what(output, source), why: "the film is longer than 100 days", hint: partsHint)
         }
         unaccepted = (source, policy)
-        try copy(source, bytes, from: start, to: to)
+        try copy(film, from: start, to: to)
         archives += 1
         endOfPrevious = source.end
     }
@@ -157,130 +111,12 @@ final class FilmExport {
         return summary
     }
 
-    // MARK: - Where to begin
-
-    /// Where in a source a film begins: a unit of one of its tracks, and its time.
-    private struct Start {
-        var isVideo: Bool
-        /// Among the units of that track that the demuxer gives.
-        var index: Int
-        var time: MediaTime
-    }
-
-    private enum Place {
-        /// The last key frame at or before the time.
-        case at(Start)
-        /// There is no key frame before it.
-        case none
-        /// The film ends well before it.
-        case behind
-    }
-
-    /// Of a time on the clock, never longer than a film is; what is later is behind all of it.
-    private static func time(_ milliseconds: Int64, in source: Source) -> MediaTime {
-        MediaTime(milliseconds: min(milliseconds - source.begin, FilmTimeline.latest / 1_000_000))
-    }
-
-    /// Names have milliseconds: by how much a frame's time may be beside what they say.
-    private static let rounding = MediaTime(nanoseconds: 500_000)
-
-    /// The time at which the first frame in a source is shown, which is when the recording began by its name: a little of the audio may be
-    /// before it. MPEG-TS may begin at any time.
-    private func lead(of source: Source, _ bytes: ArchiveBytes) throws(CommandFailure) -> MediaTime {
-        defer { bytes.showAll() }
-        if try reading(source, bytes, { () throws(MediaSourceError) in try bytes.showBeginning() }) {
-            do throws(CommandFailure) {
-                if let time = try firstTime(source, bytes, isWhole: false) { return time }
-            } catch {
-                // Where fragments and segments have nothing to do with each other, the beginning of a film is none.
-                if bytes.failure != nil { throw error }
-            }
-            bytes.showAll()
-        }
-        return try firstTime(source, bytes, isWhole: true) ?? .zero
-    }
-
-    /// Of the first frame, or of the first sound where there is no frame, or one that comes so late that the recording did not begin with it.
-    ///
-    /// - Parameter isWhole: all of it is shown; otherwise nil: what is shown does not tell.
-    private func firstTime(
-        _ source: Source, _ bytes: ArchiveBytes, isWhole: Bool
-    ) throws(CommandFailure) -> MediaTime? {
-        let reader = try reader(source, bytes)
-        var first: MediaTime?
-        while let events = try next(reader, source, bytes) {
-            for case .accessUnit(let unit) in events {
-                let begin = first ?? unit.presentationTime
-                first = begin
-                if unit.presentationTime > begin + Self.longestRun { return begin }
-                if unit.track.isVideo { return unit.presentationTime }
-                if !reader.hasVideo { return begin }
-            }
-        }
-        return isWhole ? first : nil
-    }
-
-    /// Where a film begins that is to begin at `from`, found without keeping what lies between.
-    private func start(at from: MediaTime, _ bytes: ArchiveBytes, _ source: Source) throws(CommandFailure) -> Place {
-        try reading(source, bytes) { () throws(MediaSourceError) in try bytes.skip(to: from) }
-        let place = try scan(to: from, bytes, source)
-        guard case .none = place, !bytes.skipped.isEmpty else { return place }
-        bytes.showAll()
-        return try scan(to: from, bytes, source)
-    }
-
-    private func scan(to from: MediaTime, _ bytes: ArchiveBytes, _ source: Source) throws(CommandFailure) -> Place {
-        let reader = try reader(source, bytes)
-        var keyFrame: Start?
-        var sound: Start?
-        var videoCount = 0
-        var audioCount = 0
-        /// Of the last unit, and of the end of what is shown last.
-        var last: MediaTime?
-        var lastFrame: MediaTime?
-        var end = MediaTime.zero
-        scanning: while let events = try next(reader, source, bytes) {
-            for case .accessUnit(let unit) in events {
-                last = max(last ?? unit.decodeTime, unit.decodeTime)
-                if unit.track.isVideo {
-                    // A frame is shown until the next one, and the last one as long as the one before it.
-                    if let lastFrame { end = unit.decodeTime + min(unit.decodeTime - lastFrame, Self.longestRun) }
-                    lastFrame = unit.decodeTime
-                    if unit.decodeTime > from { break scanning }
-                    if unit.isKeyFrame, unit.presentationTime <= from {
-                        keyFrame = Start(isVideo: true, index: videoCount, time: unit.presentationTime)
-                    }
-                    videoCount += 1
-                } else {
-                    // Files hold the tracks in runs: the frames of that time may be behind the audio.
-                    if unit.decodeTime > from + Self.longestRun { break scanning }
-                    if unit.decodeTime <= from {
-                        sound = Start(isVideo: false, index: audioCount, time: unit.decodeTime)
-                    }
-                    audioCount += 1
-                }
-            }
-        }
-        let tolerance = source.duration == nil ? Self.unnamedEnd : Self.roundedEnd
-        if max((last ?? .zero) + tolerance, end) < from { return .behind }
-        return (keyFrame ?? (reader.hasVideo ? nil : sound)).map { .at($0) } ?? .none
-    }
-
-    /// By how much the last frame may be before the end that a name says: the next recording goes on there, and nothing is missing.
-    private static let roundedEnd = MediaTime(milliseconds: RecordingSpans.tolerance)
-
-    /// The same where no name says an end: a frame or two.
-    private static let unnamedEnd = MediaTime(milliseconds: 100)
-
-    /// More than one track runs ahead of the other in any film that a camera records.
-    private static let longestRun = MediaTime(milliseconds: 10_000)
-
     // MARK: - Copying
 
     private func copy(
-        _ source: Source, _ bytes: ArchiveBytes, from start: Start?, to end: MediaTime?
+        _ film: FilmReading, from start: FilmReading.Start?, to end: MediaTime?
     ) throws(CommandFailure) {
-        let reader = try reader(source, bytes)
+        let reader = try film.reader()
         var videoCount = 0
         var audioCount = 0
         var hasBegun = start == nil
@@ -288,17 +124,17 @@ final class FilmExport {
         /// Tracks that are past the end, and how far the film was read.
         var isVideoOver = false
         var isAudioOver = false
-        while let events = try next(reader, source, bytes) {
+        while let events = try film.next(reader) {
             for event in events {
                 guard case .accessUnit(let unit) = event else {
-                    try change(to: event, at: source, reader)
+                    try change(to: event, at: film.source, reader)
                     continue
                 }
                 let index = unit.track.isVideo ? videoCount : audioCount
                 if unit.track.isVideo { videoCount += 1 } else { audioCount += 1 }
                 if let end, unit.decodeTime >= end {
                     if unit.track.isVideo { isVideoOver = true } else { isAudioOver = true }
-                    if unit.decodeTime > end + Self.longestRun { return }
+                    if unit.decodeTime > end + FilmReading.longestRun { return }
                     continue
                 }
                 if let start, !hasBegun || unit.decodeTime < start.time {
@@ -309,12 +145,12 @@ final class FilmExport {
                 }
                 size += Int64(max(1, unit.data.count))
                 if unit.track.isVideo, unit.isKeyFrame { size += Int64(parameterSets) }
-                guard size <= Self.limit(of: bytes) else {
+                guard size <= film.limit else {
                     throw CommandFailure(
-                        what: Self.what(output, source), why: "its frames are larger together than it is itself",
-                        hint: filmHint(source))
+                        what: Self.what(output, film.source), why: "its frames are larger together than it is itself",
+                        hint: film.hint)
                 }
-                try write(unit, of: source)
+                try write(unit)
             }
             // Of a film whose tracks are not all known yet, such as MPEG-TS, more is read than is needed.
             let isOver = reader.trackCount == 2 ? isVideoOver && isAudioOver : isVideoOver || isAudioOver
@@ -322,10 +158,7 @@ final class FilmExport {
         }
     }
 
-    /// Bytes that the frames of an archive can have together: where start codes become lengths they grow, by a byte for each unit of four or more.
-    private static func limit(of bytes: ArchiveBytes) -> Int64 { bytes.wholeSize + bytes.wholeSize / 4 + (64 << 10) }
-
-    private func write(_ unit: AccessUnit, of source: Source) throws(CommandFailure) {
+    private func write(_ unit: AccessUnit) throws(CommandFailure) {
         if unit.track.isVideo, !hasKeyFrame {
             // What comes before the first key frame nobody can decode.
             guard unit.isKeyFrame else { return }
@@ -361,7 +194,7 @@ final class FilmExport {
     private static let longestFragment = 8 << 20
 
     /// A format, which the film has to be able to go on with: parameter sets may change, and nothing else.
-    private func change(to event: MediaEvent, at source: Source, _ reader: MovieReader) throws(CommandFailure) {
+    private func change(to event: MediaEvent, at source: FilmSource, _ reader: MovieReader) throws(CommandFailure) {
         var change: String?
         switch event {
         case .videoFormat(let format):
@@ -383,7 +216,7 @@ final class FilmExport {
                 what: Self.what(output), why: "\(change) at \(place) (\(source.name)), which one film cannot hold",
                 hint: clock == nil
                     ? partsHint
-                    : "make two \(things): --to \(Self.option(source.begin)), and --from \(Self.option(max(source.begin, endOfPrevious ?? .min)))"
+                    : "make two \(things): --to \(CalendarTime.iso8601(source.begin)), and --from \(CalendarTime.iso8601(max(source.begin, endOfPrevious ?? .min)))"
             )
         }
         if writer == nil {
@@ -397,69 +230,9 @@ final class FilmExport {
 
     private static func name(_ codec: VideoCodec) -> String { codec == .h264 ? "H.264" : "H.265" }
 
-    /// As `--from` and `--to` take it.
-    private static func option(_ milliseconds: Int64) -> String { CalendarTime.iso8601(milliseconds) }
-
     // MARK: - Errors
 
-    private static let filmHint =
-        "the archive is whole, and what is in it is no film of a camera: look at it with watchboxctl archive open"
-
     private var partsHint: String { "make several \(things) of it, each of a part" }
-
-    /// What to do about what is in an archive.
-    private func filmHint(_ source: Source) -> String { Self.filmHint + Self.detour(source, clock) }
-
-    /// How to export what is before an archive and behind it; empty: it says no times.
-    private static func detour(_ source: Source, _ clock: LocalClock?) -> String {
-        guard clock != nil, let end = source.end else { return "" }
-        return "; or go round it: --to \(option(source.begin)), and --from \(option(end))"
-    }
-
-    private func reader(_ source: Source, _ bytes: ArchiveBytes) throws(CommandFailure) -> MovieReader {
-        try reading(source, bytes) { () throws(MediaSourceError) in
-            try MovieReader(bytes, named: "the film", damagedHint: filmHint(source))
-        }
-    }
-
-    private func next(
-        _ reader: MovieReader, _ source: Source, _ bytes: ArchiveBytes
-    ) throws(CommandFailure) -> [MediaEvent]? {
-        let events = try reading(source, bytes) { () throws(MediaSourceError) in
-            try bytes.ask()
-            return try reader.next()
-        }
-        for case .accessUnit(let unit) in events ?? [] where !FilmTimeline.isTime(unit) {
-            throw CommandFailure(
-                what: Self.what(output, source), why: "it says impossible times of its frames", hint: filmHint(source))
-        }
-        return events
-    }
-
-    private func reading<R>(
-        _ source: Source, _ bytes: ArchiveBytes, _ body: () throws(MediaSourceError) -> R
-    ) throws(CommandFailure) -> R {
-        do throws(MediaSourceError) { return try body() } catch {
-            guard let failure = bytes.failure else {
-                throw CommandFailure(
-                    what: Self.what(output, source), why: "\(error.what): \(error.why)", hint: error.hint)
-            }
-            throw Self.failure(failure, output, source, clock)
-        }
-    }
-
-    /// An archive that cannot be read, and how to go round it.
-    static func failure(
-        _ error: ArchiveError, _ output: String, _ source: Source, _ clock: LocalClock?
-    ) -> CommandFailure {
-        var failure = CommandFailure(error, what: what(output, source))
-        switch error {
-        case .input, .format, .playable: failure.hint += detour(source, clock)
-        case .cancelled: failure.what = what(output)
-        case .output, .readBack: break
-        }
-        return failure
-    }
 
     private func writerFailure(_ error: MediaWriterError) -> CommandFailure {
         let hint =

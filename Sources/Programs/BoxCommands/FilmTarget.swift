@@ -13,7 +13,7 @@ protocol FilmTarget: AnyObject {
     /// - Parameters:
     ///   - policy: as it was verified; nil: it is in no form that is known here.
     ///   - end: of the source before it, in milliseconds since 1970; nil: there is none, or it does not say.
-    func accept(_ policy: AccessPolicy?, of source: FilmExport.Source, after end: Int64?) throws(CommandFailure)
+    func accept(_ policy: AccessPolicy?, of source: FilmSource, after end: Int64?) throws(CommandFailure)
 
     /// Takes what the writer has for it; to be called after each frame, and when the film has ended.
     func take(from writer: MediaWriter) throws(ArchiveError)
@@ -39,7 +39,7 @@ final class FilmFile: FilmTarget {
     }
 
     /// Whoever has the keys may have the film.
-    func accept(_ policy: AccessPolicy?, of source: FilmExport.Source, after end: Int64?) {}
+    func accept(_ policy: AccessPolicy?, of source: FilmSource, after end: Int64?) {}
 
     func take(from writer: MediaWriter) {}
 

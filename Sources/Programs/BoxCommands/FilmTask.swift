@@ -6,7 +6,7 @@ import Platform
 /// Recordings that something is taken from, and of what time.
 struct FilmTask {
     /// In their order.
-    var sources: [FilmExport.Source]
+    var sources: [FilmSource]
     /// Milliseconds since 1970, as the sources count.
     var range: RecordingRange
     /// Nil: nobody knows when it was recorded.
@@ -149,9 +149,9 @@ extension FilmTask {
         for (listed, size) in zip(sources, sizes) {
             let before = done
             do throws(ArchiveError) { try work.progress(before) } catch {
-                throw FilmExport.failure(error, output, listed, clock)
+                throw listed.failure(error, output, clock)
             }
-            let (source, archive) = try FilmExport.open(listed, isListed: isListed, output, clock)
+            let (source, archive) = try listed.opened(isListed: isListed, output, clock)
             let opened = try await keys.open(archive, what: FilmExport.what(output, source))
             stream = archive.policy?.stream
             try export.check(source, isOf: stream)

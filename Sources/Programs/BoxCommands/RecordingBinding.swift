@@ -35,14 +35,14 @@ struct RecordingBinding {
         var done: Int64 = 0
         for ((listed, listedName), size) in zip(zip(task.sources, names), sizes) {
             let before = done
-            let (source, archive) = try FilmExport.open(listed, isListed: true, output, task.clock)
+            let (source, archive) = try listed.opened(isListed: true, output, task.clock)
             var name = listedName
             // It may have been pinned meanwhile, or no more.
             name.isPinned = RecordingName(source.name)?.isPinned ?? name.isPinned
             do throws(ArchiveError) {
                 try writer.add(name, archive) { (place) throws(ArchiveError) in try work.progress(before &+ place) }
             } catch {
-                throw FilmExport.failure(error, output, source, task.clock)
+                throw source.failure(error, output, task.clock)
             }
             done = done &+ size &* 2
         }
@@ -59,7 +59,7 @@ struct RecordingBinding {
 
     /// - Throws: when one has no such name, or a number that the one before it has: then somebody put several directories into one.
     private static func names(
-        _ sources: [FilmExport.Source], _ output: String
+        _ sources: [FilmSource], _ output: String
     ) throws(CommandFailure) -> [RecordingName] {
         var names: [RecordingName] = []
         names.reserveCapacity(sources.count)

@@ -30,7 +30,7 @@ final class SealedFilm: FilmTarget {
     }
 
     /// Begins the archive under the policy of what goes into it first; all of it has to have the same.
-    func accept(_ policy: AccessPolicy?, of source: FilmExport.Source, after end: Int64?) throws(CommandFailure) {
+    func accept(_ policy: AccessPolicy?, of source: FilmSource, after end: Int64?) throws(CommandFailure) {
         let what = FilmExport.what(output, source)
         guard let policy else {
             throw CommandFailure(

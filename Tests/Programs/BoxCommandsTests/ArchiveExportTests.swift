@@ -178,12 +178,12 @@ import Testing
 
     @Test func `what is pinned or deleted meanwhile is found, or told`() async throws {
         let stage = try Self.stage()
-        func open(_ source: FilmExport.Source) throws(CommandFailure) -> String {
-            try FilmExport.open(source, isListed: true, "film.mp4", nil).source.path
+        func open(_ source: FilmSource) throws(CommandFailure) -> String {
+            try source.opened(isListed: true, "film.mp4", nil).source.path
         }
         let name = try #require(try stage.recordings.first)
         let path = stage.path("recordings/front/\(name)")
-        let source = FilmExport.Source(path: path, begin: Self.begin)
+        let source = FilmSource(path: path, begin: Self.begin)
         #expect(try open(source) == path)
         let pinned = path.replacing(".tdf", with: "-pinned.tdf")
         try FileManager.default.moveItem(atPath: path, toPath: pinned)

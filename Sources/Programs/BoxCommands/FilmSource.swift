@@ -1,0 +1,74 @@
+import Archive
+import BoxView
+import Console
+import Platform
+
+/// An archive that something is taken from.
+struct FilmSource {
+    var path: String
+    /// When the film in it begins, in milliseconds since 1970; of one that nobody knows it of, 0.
+    var begin: Int64
+    /// Milliseconds that its name promises; nil: it says nothing.
+    var duration: Int64?
+    /// A recording in the binder at `path`.
+    var bound: BinderReader.Recording?
+
+    /// As its name says; nil: it says nothing.
+    var end: Int64? { duration.map { begin + $0 } }
+
+    var name: String { bound?.name.fileName ?? path.split(separator: "/").last.map(String.init) ?? path }
+
+    func reader() throws(ArchiveError) -> ArchiveReader {
+        if let bound { return try ArchiveReader(bound.file) }
+        return try ArchiveReader(path)
+    }
+
+    /// The same recording when it was pinned meanwhile, or no more.
+    var pinnedOrNot: Self {
+        guard var name = RecordingName(name) else { return self }
+        var other = self
+        other.path.removeLast(name.fileName.count)
+        name.isPinned.toggle()
+        other.path += name.fileName
+        return other
+    }
+}
+
+extension FilmSource {
+    /// Reads what it says of itself. One that was listed before may have been pinned meanwhile, which changes its name, or deleted.
+    ///
+    /// - Parameters:
+    ///   - output: what is not written without it.
+    ///   - clock: for times in errors; nil: nobody knows when it was recorded.
+    func opened(
+        isListed: Bool, _ output: String, _ clock: LocalClock?
+    ) throws(CommandFailure) -> (source: FilmSource, archive: ArchiveReader) {
+        for source in isListed ? [self, pinnedOrNot, self] : [self] {
+            do throws(ArchiveError) { return (source, try source.reader()) } catch {
+                guard isListed, case .input(.system(let failure)) = error, failure.isMissing else {
+                    throw self.failure(error, output, clock)
+                }
+            }
+        }
+        throw CommandFailure(
+            what: FilmExport.what(output, self), why: "that was deleted meanwhile",
+            hint: "run it again: what is left is taken")
+    }
+
+    /// It cannot be read, and how to go round it.
+    func failure(_ error: ArchiveError, _ output: String, _ clock: LocalClock?) -> CommandFailure {
+        var failure = CommandFailure(error, what: FilmExport.what(output, self))
+        switch error {
+        case .input, .format, .playable: failure.hint += detour(clock)
+        case .cancelled: failure.what = FilmExport.what(output)
+        case .output, .readBack: break
+        }
+        return failure
+    }
+
+    /// How to take what is before it and behind it; empty: it says no times.
+    func detour(_ clock: LocalClock?) -> String {
+        guard clock != nil, let end else { return "" }
+        return "; or go round it: --to \(CalendarTime.iso8601(begin)), and --from \(CalendarTime.iso8601(end))"
+    }
+}
