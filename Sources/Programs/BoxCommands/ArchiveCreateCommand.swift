@@ -107,7 +107,8 @@ struct ArchiveCreateCommand: AsyncParsableCommand {
         if place.directory == nil { try box.requireThisMachine() }
         let parser = MomentParser.system
         let action = profile == nil ? "bound" : "sealed"
-        let task = try FilmTask(camera: camera, times, place, parser, action: action, or: what)
+        let task = try FilmTask(
+            camera: camera, times, place, parser, action: action, takesGrowing: profile != nil, or: what)
         if let profile {
             try await seal(task, as: profile, or: what)
         } else {

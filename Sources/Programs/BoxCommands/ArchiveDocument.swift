@@ -26,6 +26,8 @@ struct ArchiveDocument: Codable, Equatable {
     var profile: String
     /// Bytes of what is sealed in it; of profile F up to 16 more, which its padding is, and of profile P some more, which say how it is encrypted.
     var clearSize: Int64
+    /// True: it is being recorded, and this is what was written of it; nil: it has its end.
+    var growing: Bool?
     /// Nil: the form has none.
     var segments: Int?
     /// False: of profile F, and nobody can tell whether it was changed; nil: of another profile.
@@ -54,6 +56,7 @@ struct ArchiveDocument: Codable, Equatable {
         clearSize = archive.map.clearSize
         segments = archive.map.count
         mimeType = manifest.payload.mimeType
+        growing = archive.isGrowing ? true : nil
     }
 
     init(_ archive: CBCArchiveReader, file: String, verified: Verified, output: String? = nil) {
@@ -123,7 +126,7 @@ struct ArchiveDocument: Codable, Equatable {
     /// - Parameter action: what was done with it, in the past.
     func lines(_ action: String) -> [String] {
         [
-            "\(file): \(action).",
+            "\(file): \(action)\(growing == true ? ", as far as it is written: it grows" : "").",
             "    \(Quantity.bytes(Int(clearSize))) in \(segments.map { Quantity.count($0, "segment") } ?? "one piece"), \(audience)",
             "    says of itself, which nobody can verify: sealed at \(protectedAt ?? "no time"), for \(kas ?? "no KAS")"
                 + (kid.map { " (key \($0))" } ?? ""),

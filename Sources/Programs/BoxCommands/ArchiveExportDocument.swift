@@ -32,7 +32,7 @@ struct ArchiveExportDocument: Codable, Equatable {
     var videoFrames: Int
     var audioFrames: Int
     var seams: [Seam]
-    /// The time that was asked for goes on in a recording that is not finished yet.
+    /// The time that was asked for goes on in what is being recorded, which is not written so far.
     var recordsNow: Bool
     /// How many recordings a power cut or a kill left, which nothing is taken from; nil: nobody looked.
     var unfinished: Int?
@@ -113,18 +113,13 @@ struct ArchiveExportDocument: Codable, Equatable {
             let distance = Double(asked.to - timeline.end) / 1000
             let reason =
                 recordsNow
-                ? "what is being recorded now can be \(action) when it is finished, after a minute"
+                ? "what is being recorded now is written up to there, run it again for more"
                 : clock == nil ? "the archive ends there" : "nothing behind that is recorded of the time"
             lines.append("    It ends \(Quantity.time(seconds: distance)) before --to: \(reason)")
-        } else if recordsNow {
-            lines.append("    What is being recorded now is not in it: that can be \(action) when it is finished")
         }
         if let text = RecordedListing.unfinishedText(unfinished ?? 0) { lines.append("    \(text)") }
         return lines.map { Style.oneLine(ShownText.line($0, bytes: 1000, mark: "…")) }
     }
-
-    /// What becomes of recordings.
-    private var action: String { profile == nil ? "exported" : "sealed" }
 
     /// Milliseconds.
     private static let unseen: Int64 = 100

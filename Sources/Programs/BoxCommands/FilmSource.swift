@@ -12,6 +12,8 @@ struct FilmSource {
     var duration: Int64?
     /// A recording in the binder at `path`.
     var bound: BinderReader.Recording?
+    /// It is being recorded, and this is what was written of it when somebody looked.
+    var grown: GrownArchive?
 
     /// As its name says; nil: it says nothing.
     var end: Int64? { duration.map { begin + $0 } }
@@ -19,6 +21,7 @@ struct FilmSource {
     var name: String { bound?.name.fileName ?? path.split(separator: "/").last.map(String.init) ?? path }
 
     func reader() throws(ArchiveError) -> ArchiveReader {
+        if let grown { return grown.reader }
         if let bound { return try ArchiveReader(bound.file) }
         return try ArchiveReader(path)
     }
@@ -35,6 +38,11 @@ struct FilmSource {
 }
 
 extension FilmSource {
+    /// What is being recorded.
+    init(_ grown: GrownArchive) {
+        self.init(path: grown.path, begin: grown.begin, duration: Int64(grown.duration), grown: grown)
+    }
+
     /// Reads what it says of itself. One that was listed before may have been pinned meanwhile, which changes its name, or deleted.
     ///
     /// - Parameters:
@@ -45,7 +53,7 @@ extension FilmSource {
     ) throws(CommandFailure) -> (source: FilmSource, archive: ArchiveReader) {
         for source in isListed ? [self, pinnedOrNot, self] : [self] {
             do throws(ArchiveError) { return (source, try source.reader()) } catch {
-                guard isListed, case .input(.system(let failure)) = error, failure.isMissing else {
+                guard isListed, error.isMissing else {
                     throw self.failure(error, output, clock)
                 }
             }

@@ -5,12 +5,13 @@ import Platform
 
 /// Recordings that something is taken from, and of what time.
 struct FilmTask {
-    /// In their order.
+    /// In their order; what is being recorded is the last.
     var sources: [FilmSource]
     /// Milliseconds since 1970, as the sources count.
     var range: RecordingRange
     /// Nil: nobody knows when it was recorded.
     var clock: LocalClock?
+    /// The time goes on in what is being recorded, which is not written so far, or is not taken.
     var recordsNow = false
     /// How many a power cut or a kill left, which nothing is taken from; nil: nobody looked.
     var unfinished: Int?
@@ -21,21 +22,28 @@ struct FilmTask {
 
     /// What a camera recorded.
     ///
-    /// - Parameter action: what is done with it, in the past.
+    /// - Parameters:
+    ///   - action: what is done with it, in the past.
+    ///   - takesGrowing: also of what is being recorded, as far as it is written.
     init(
         camera: String, _ times: RecordingTimeOptions, _ place: RecordingDirectoryOption, _ parser: MomentParser,
-        action: String, or what: String
+        action: String, takesGrowing: Bool = true, or what: String
     ) throws(CommandFailure) {
         let shelf = place.shelf
         try shelf.check(camera, or: what)
         range = try times.range(parser, or: what)
-        let listing = try shelf.listing(of: camera, between: range, or: what)
-        guard !listing.recordings.isEmpty else {
+        let (listing, grown) =
+            takesGrowing
+            ? try shelf.films(of: camera, between: range, or: what)
+            : (try shelf.listing(of: camera, between: range, or: what), nil)
+        guard !listing.recordings.isEmpty || grown != nil else {
             throw Self.nothing(
                 what,
                 "nothing of \(camera) is recorded from \(parser.clock.text(range.from)) to \(parser.clock.text(range.to))",
                 (listing.recordsNow
-                    ? "what is being recorded now can be \(action) when it is finished, after a minute"
+                    ? takesGrowing
+                        ? "what is being recorded now is not written so far: run it again in a moment"
+                        : "what is being recorded now can be \(action) when it is finished, after a minute"
                     : shelf.listHint(camera))
                     + (RecordedListing.unfinishedText(listing.unfinished).map { "; \($0)" } ?? ""))
         }
@@ -43,6 +51,7 @@ struct FilmTask {
         sources = Self.withoutTwins(listing.recordings).map {
             .init(path: directory.path(of: $0.name), begin: $0.name.begin, duration: Int64($0.name.duration))
         }
+        if let grown { sources.append(FilmSource(grown)) }
         clock = parser.clock
         recordsNow = listing.recordsNow
         unfinished = listing.unfinished
@@ -59,9 +68,12 @@ struct FilmTask {
         }
         guard BinderReader.isMeant(by: file) else {
             let name = RecordingName(file.split(separator: "/").last.map(String.init) ?? file)
-            range = try Self.range(times, begin: name?.begin, of: file, parser, or: what)
-            sources = [.init(path: file, begin: name?.begin ?? 0, duration: nil)]
-            clock = name == nil ? nil : parser.clock
+            // What cannot be read is said when it is opened.
+            let grown = try? GrownArchive(file)
+            let begin = name?.begin ?? grown?.begin
+            range = try Self.range(times, begin: begin, of: file, parser, or: what)
+            sources = [.init(path: file, begin: begin ?? 0, duration: nil, grown: grown)]
+            clock = begin == nil ? nil : parser.clock
             return
         }
         let binder = try BinderReader.reading(file, or: what)
@@ -131,7 +143,9 @@ struct FilmTask {
 
 extension FilmTask {
     /// Bytes of each source's file, for people alone: what cannot be read is said when it is opened.
-    var sizes: [Int64] { sources.map { $0.bound?.file.size ?? (try? RandomAccessFile($0.path).size) ?? 0 } }
+    var sizes: [Int64] {
+        sources.map { $0.bound?.file.size ?? $0.grown?.reader.size ?? (try? RandomAccessFile($0.path).size) ?? 0 }
+    }
 
     /// Nothing that is read is ever replaced, nor what is no file.
     func check(_ output: String, replaces: Bool, or what: String) throws(CommandFailure) {

@@ -1,6 +1,7 @@
 import Archive
 import ArgumentParser
 import BoxConfiguration
+import BoxView
 import Console
 import ControlAPI
 import Glibc
@@ -51,6 +52,51 @@ struct RecordingShelf {
             throw failure(error, or: what)
         }
     }
+
+    /// The same for whoever takes films: also what is being recorded, as far as it is written, when it has something between both times.
+    ///
+    /// - Parameter what: what does not happen when that cannot be read.
+    func films(
+        of camera: String, between range: RecordingRange, or what: String
+    ) throws(CommandFailure) -> (listing: RecordedListing, grown: GrownArchive?) {
+        let directory = recordings(of: camera)
+        var looks = 0
+        while true {
+            looks += 1
+            let newest: UInt64?
+            var listing: RecordedListing
+            do throws(FileFailure) {
+                var found = try directory.list()
+                newest = found.growing.last
+                found.growing = directory.withFrames(found.growing)
+                // It has just got its end: another look finds it under its name.
+                guard found.growing.last == newest || looks >= Self.looks else { continue }
+                let isWriting = found.growing.isEmpty ? false : try directory.isWritten()
+                listing = RecordedListing(found, writing: isWriting ? 1 : 0, between: range)
+                guard isWriting else { return (listing, nil) }
+            } catch {
+                throw failure(error, or: what)
+            }
+            do throws(ArchiveError) {
+                // Those before it nobody writes any more.
+                guard let newest, let grown = try directory.grown(newest) else { return (listing, nil) }
+                listing.recordsNow = range.to > grown.end
+                return (listing, range.overlaps(grown.begin, grown.end) ? grown : nil)
+            } catch {
+                if error.isMissing, looks < Self.looks { continue }
+                // What was recorded before can be had without it.
+                guard listing.recordsNow, !error.isMissing else { return (listing, nil) }
+                var failure = CommandFailure(error, what: "\(what), because of what is being recorded now")
+                if let end = listing.newestEnd {
+                    failure.hint += "; or leave it out: --to \(CalendarTime.iso8601(end))"
+                }
+                throw failure
+            }
+        }
+    }
+
+    /// At a directory in which a recording ends meanwhile: between two ends there is a second or more.
+    private static let looks = 3
 
     /// - Throws: when a text is no ID of a camera.
     func check(_ camera: String, or what: String) throws(CommandFailure) {
@@ -136,7 +182,9 @@ struct RecordingRange: Equatable {
 
     static let all = RecordingRange(from: .min, to: .max)
 
-    func overlaps(_ name: RecordingName) -> Bool { name.begin < to && name.end > from }
+    func overlaps(_ name: RecordingName) -> Bool { overlaps(name.begin, name.end) }
+
+    func overlaps(_ begin: Int64, _ end: Int64) -> Bool { begin < to && end > from }
 
     func contains(_ name: RecordingName) -> Bool { name.begin >= from && name.end <= to }
 }

@@ -10,6 +10,8 @@ public struct ArchiveReader: Sendable {
     public let map: TDFSegmentMap
     /// Bytes of the file.
     public var size: Int64 { file.size }
+    /// It has no end yet, and this is what was written of it when it was opened (``GrownArchive``).
+    public let isGrowing: Bool
 
     /// All of it.
     let file: FilePart
@@ -17,8 +19,18 @@ public struct ArchiveReader: Sendable {
     private let payload: Range<Int64>
     private let payloadEntry: ZIPEntry
 
-    /// Reads the manifest. What it refuses is listed in docs/ref/archive-format.md.
+    /// Reads the manifest. What it refuses is listed in docs/ref/archive-format.md. Of a file that grows (`NAME.part`, with its journal beside
+    /// it) it is the manifest that would be there if it ended now.
     public init(_ path: String) throws(ArchiveError) {
+        do throws(ArchiveError) {
+            if let grown = try GrownArchive(path) {
+                self = grown.reader
+                return
+            }
+        } catch {
+            // Without a journal it is a file like any other, or there is none.
+            guard error.isMissing else { throw error }
+        }
         try self.init(try FilePart(path))
     }
 
@@ -39,6 +51,23 @@ public struct ArchiveReader: Sendable {
         payloadEntry = contents.payload.entry
         self.manifest = manifest
         self.map = map
+        isGrowing = false
+    }
+
+    /// One that has no manifest in its file yet.
+    ///
+    /// - Parameters:
+    ///   - file: up to the end of its last segment.
+    ///   - crc32: of the payload.
+    init(growing file: FilePart, _ manifest: TDFManifest, crc32: UInt32) throws(ArchiveError) {
+        let payload = TDFContainer.payloadOffset..<file.size
+        map = try Self.format { () throws(TDFError) in try TDFSegmentMap(manifest) }
+        self.file = file
+        self.payload = payload
+        payloadEntry = ZIPEntry(
+            name: TDFContainer.payloadName, size: payload.upperBound - payload.lowerBound, crc32: crc32, offset: 0)
+        self.manifest = manifest
+        isGrowing = true
     }
 
     /// What can be verified without a key: that each segment has the hash that the manifest lists, and the payload its

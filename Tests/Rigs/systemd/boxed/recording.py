@@ -117,6 +117,7 @@ def opened(box, checks):
             "--kas", "http://127.0.0.1:9443/kas", "--kas-token-file", f"/root/{subject}.token")
         checks.expect(f"{subject}, who may see {stream}: archive export ends with {status}", done.status == status, done)
     checks.expect("what was refused has left nothing", not pathlib.Path(box.path("/root/bob.mp4")).exists(), "")
+    growing(box, checks)
     shown = subprocess.run(
         ["ffmpeg", "-v", "error", "-xerror", "-i", box.path("/root/alice.mp4"), "-f", "framemd5", "-map", "0:v", "-"],
         capture_output=True, text=True)
@@ -124,6 +125,27 @@ def opened(box, checks):
     checks.expect("ffmpeg decodes what came out, without a complaint",
                   shown.returncode == 0 and not shown.stderr and len(pictures) > 100,
                   f"{len(pictures)} frames, {shown.stderr[-1000:]}")
+
+
+def growing(box, checks):
+    """The minute that is being recorded comes out before it is over, and the recorder does not notice."""
+    key = ("--kas", "http://127.0.0.1:9443/kas", "--kas-token-file", "/root/alice.token")
+
+    def exported():
+        done = box.ctl("archive", "export", "front", "--from=-8s", "--to=now", "--output", "/root/growing.mp4", "--force", "--json", *key)
+        # A group of pictures is a second here; which begins where somebody looks, nothing may be of yet.
+        return done if done.ok and done.document["recordsNow"] and done.document["seconds"] >= 3 else Not(done)
+
+    def verified():
+        parts = [name for name in files(box) if name.endswith(".part")]
+        done = parts and box.ctl("archive", "verify", f"{DIRECTORY}/{parts[-1]}", *key)
+        return done if done and done.ok and "it grows" in done.out else Not(done or files(box))
+
+    process, dropped = box.invocation(unit("front")), recording(box)["droppedFrames"]
+    checks.until("what is being recorded is in the film up to the last seconds", exported)
+    checks.until("and verifies by its own name", verified)
+    checks.until("the recorder goes on", lambda: recorded(box, recording(box)["frames"] + 20))
+    checks.same("without a frame lost", (box.invocation(unit("front")), recording(box)["droppedFrames"]), (process, dropped))
 
 
 def around_events(box, checks):
