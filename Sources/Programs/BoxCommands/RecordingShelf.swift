@@ -42,15 +42,34 @@ struct RecordingShelf {
     func listing(
         of camera: String, between range: RecordingRange, or what: String
     ) throws(CommandFailure) -> RecordedListing {
-        let directory = recordings(of: camera)
         do throws(FileFailure) {
-            var listing = try directory.list()
-            listing.growing = directory.withFrames(listing.growing)
-            let isWriting = listing.growing.isEmpty ? false : try directory.isWritten()
-            return RecordedListing(listing, writing: isWriting ? 1 : 0, between: range)
+            return try look(at: recordings(of: camera), between: range).listing
         } catch {
             throw failure(error, or: what)
         }
+    }
+
+    /// What somebody sees who looks at a directory once.
+    private struct Look {
+        var listing: RecordedListing
+        /// Somebody writes to it.
+        var isWriting: Bool
+        /// The newest that has no end.
+        var newest: UInt64?
+        /// It is there; else its journal alone is.
+        var hasNewest: Bool
+    }
+
+    private func look(
+        at directory: RecordingDirectory, between range: RecordingRange
+    ) throws(FileFailure) -> Look {
+        var found = try directory.list()
+        let newest = found.growing.last
+        found.growing = directory.withFrames(found.growing)
+        let isWriting = found.growing.isEmpty ? false : try directory.isWritten()
+        return Look(
+            listing: RecordedListing(found, writing: isWriting ? 1 : 0, between: range), isWriting: isWriting,
+            newest: newest, hasNewest: found.growing.last == newest)
     }
 
     /// The same for whoever takes films: also what is being recorded, as far as it is written, when it has something between both times.
@@ -63,23 +82,17 @@ struct RecordingShelf {
         var looks = 0
         while true {
             looks += 1
-            let newest: UInt64?
-            var listing: RecordedListing
-            do throws(FileFailure) {
-                var found = try directory.list()
-                newest = found.growing.last
-                found.growing = directory.withFrames(found.growing)
-                // It has just got its end: another look finds it under its name.
-                guard found.growing.last == newest || looks >= Self.looks else { continue }
-                let isWriting = found.growing.isEmpty ? false : try directory.isWritten()
-                listing = RecordedListing(found, writing: isWriting ? 1 : 0, between: range)
-                guard isWriting else { return (listing, nil) }
-            } catch {
+            let look: Look
+            do throws(FileFailure) { look = try self.look(at: directory, between: range) } catch {
                 throw failure(error, or: what)
             }
+            // It has just got its end: another look finds it under its name.
+            if !look.hasNewest, looks < Self.looks { continue }
+            var listing = look.listing
+            guard look.isWriting else { return (listing, nil) }
             do throws(ArchiveError) {
                 // Those before it nobody writes any more.
-                guard let newest, let grown = try directory.grown(newest) else { return (listing, nil) }
+                guard let newest = look.newest, let grown = try directory.grown(newest) else { return (listing, nil) }
                 listing.recordsNow = range.to > grown.end
                 return (listing, range.overlaps(grown.begin, grown.end) ? grown : nil)
             } catch {

@@ -5,8 +5,8 @@ internal import TDF
 /// An archive that grows, as far as it is written: what its journal lists is read as the archive that would end there, and verifies
 /// like any other. Nothing of it is changed, and no lock is taken.
 ///
-/// Both files are open from the beginning on, and what a journal lists is never written again: so this stays what it is while more
-/// comes, and when the archive gets its end and its name.
+/// The journal is read once, the other file stays open, and what a journal lists is never written again: so this stays what it is
+/// while more comes, and when the archive gets its end and its name.
 public struct GrownArchive: Sendable {
     /// Of the file that grows.
     public let path: String
