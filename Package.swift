@@ -196,7 +196,7 @@ let package = Package(
         module(
             "BoxConfiguration",
             [
-                "CameraModel", "ErrorCatalog", "Platform", "RTMP", "Settings", "TOML", "Wire",
+                "CameraModel", "ErrorCatalog", "Platform", "RTMP", "Settings", "TDFCryptography", "TOML", "Wire",
             ]),
         module("Systemd", ["Wire", "CSystemd", "Platform", logging]),
         // What HealthMonitor and Doctor both read of the box, and from when on it is bad.
@@ -283,7 +283,7 @@ let package = Package(
             "Recording",
             [
                 "Archive", "BoxReadings", "CameraModel", "CameraPipeline", "ErrorCatalog", "KeyAccessClient", "Media",
-                "MediaFile", "NanoTDF", "Platform", "Settings", "TDF", lifecycle, logging,
+                "MediaFile", "NanoTDF", "Platform", "Settings", "TDF", "TDFCryptography", lifecycle, logging,
             ]),
         module(
             "Relay",
@@ -460,7 +460,11 @@ let package = Package(
         tests("PrometheusText", ["PrometheusText"]),
         tests(
             "BoxConfiguration",
-            ["BoxConfiguration", "CameraModel", "ErrorCatalog", "Settings", "TOML", "Wire"]),
+            [
+                "BoxConfiguration", "CameraModel", "Cryptography", "ErrorCatalog", "Settings", "TDFCryptography",
+                "TOML",
+                "Wire",
+            ]),
         tests("Platform", ["Platform"]),
         tests("Systemd", ["Systemd", logging]),
         tests("Database", ["CSQLite", "Database"]),

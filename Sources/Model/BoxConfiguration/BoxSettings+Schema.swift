@@ -1,5 +1,6 @@
 internal import CameraModel
 internal import RTMP
+internal import TDFCryptography
 
 extension BoxSettings {
     /// JSON Schema (2020-12) of a configuration file, for editors and `config schema`.
@@ -88,6 +89,11 @@ extension KeyDefinition.Kind {
         case .audioDevice: text(pattern: "^[A-Za-z0-9:,=._+-]+$", 128)
         case .host: text(pattern: "^[A-Za-z0-9._:%-]+$", 253)
         case .certificatePin: text(pattern: "^sha256//[A-Za-z0-9+/]{43}=$", 52)
+        case .rsaPublicKey:
+            [
+                ("type", .string("string")), ("minLength", .plain("1")),
+                ("maxLength", .plain(String(RecoveryKey.maxLength))),
+            ]
         case .macAddress: text(pattern: "^[0-9a-f]{2}(:[0-9a-f]{2}){5}$", 17)
         case .strings(_, let limit):
             list([

@@ -133,7 +133,7 @@ extension CameraSettings {
         return .init(
             directory: directory, maxBytes: Self.bytes(recordGigabytes), maxDays: recordDays,
             minFreeBytes: Self.bytes(recordFreeGigabytes), keyCacheFile: "\(stateDirectory)/kas-archive-key.json",
-            occasions: occasions)
+            recoveryKey: recordRecoveryKey, occasions: occasions)
     }
 
     private static func bytes(_ gigabytes: Double) -> Int64 { Int64((gigabytes * 1e9).rounded()) }
@@ -191,7 +191,8 @@ struct CameraDocumentField {
         "stream_name": "stream", "width": "size", "height": "size", "frame_rate": "rate", "gop_seconds": "gop",
         "stalls_after": "stall_after", "rotation": "rotate", "password_file": "secret",
         "max_bytes": "record_gigabytes", "max_days": "record_days", "min_free_bytes": "record_free_gigabytes",
-        "before": "record_before", "after": "record_after", "schedule": "record_schedule",
+        "recovery_key": "record_recovery_key", "before": "record_before", "after": "record_after",
+        "schedule": "record_schedule",
     ]
 
     private static func origin(ofField field: String) -> (object: String, key: String) {

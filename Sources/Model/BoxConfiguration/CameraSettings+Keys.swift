@@ -133,6 +133,10 @@ extension CameraSettings: SettingsTable {
             "When the camera is recorded whole, by the box's time zone: days, hours or both, such as `mon-fri 18:00-07:00`, `sat-sun`, `22:00-06:00`. With `events` that is beside them; with `continuous` nothing is recorded outside, unless the list is empty."
         ),
         SettingKey(
+            "record_recovery_key", .rsaPublicKey, \.recordRecoveryKey, defaultText: "the key access server alone",
+            "Public RSA key of 2048 to 4096 bits, PEM or the Base64 of it, whose private half opens the camera's recordings as well, when no key access server is left. That half does not belong on the box."
+        ),
+        SettingKey(
             "record_gigabytes", .real(0.1...1_000_000), \.recordGigabytes,
             "Gigabytes that the camera's recordings may take together; the oldest go for the newest."),
         SettingKey(

@@ -32,6 +32,8 @@ public struct CameraSettings: Equatable, Sendable {
     public var recordAfter = 30.0
     /// Spans of the week that are recorded whole; with `continuous` nothing else is, unless there is none.
     public var recordSchedule: [WeekSpan] = []
+    /// Of an RSA key that opens its recordings beside the KAS: Base64 of the SubjectPublicKeyInfo; nil: the KAS alone does.
+    public var recordRecoveryKey: String?
     /// 10^9 bytes that its recordings may take together.
     public var recordGigabytes = 8.0
     /// Days until a recording goes.

@@ -79,6 +79,7 @@ extension KeyDefinition.Kind {
         case .host: "name or IP address"
         case .audioDevice: "name of an audio device, at most 128 characters"
         case .certificatePin: "`\"sha256//BASE64\"`"
+        case .rsaPublicKey: "public RSA key: PEM, or its Base64"
         case .macAddress: "`\"00:11:22:aa:bb:cc\"`"
         }
     }

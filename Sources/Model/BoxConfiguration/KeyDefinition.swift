@@ -46,6 +46,8 @@ struct KeyDefinition: Sendable {
         case audioDevice
         /// `sha256//` and Base64: of the public key of a certificate.
         case certificatePin
+        /// PEM, or the Base64 between its lines; kept as the latter.
+        case rsaPublicKey
         /// Six pairs of digits between colons, in lower case.
         case macAddress
     }

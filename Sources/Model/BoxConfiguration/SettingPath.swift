@@ -56,7 +56,8 @@ public struct SettingPath: Equatable, Sendable {
                 return value
             }
         case .text, .identifier, .secretName, .streamName, .source, .relayURL, .keyAccessURL, .hookURL, .listenAddress,
-            .path, .size, .choice, .host, .audioDevice, .certificatePin, .macAddress:
+            .path, .size, .choice, .host, .audioDevice, .certificatePin, .macAddress,
+            .rsaPublicKey:
             return .string(text)
         }
         throw CodedError(

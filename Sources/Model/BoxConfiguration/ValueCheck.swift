@@ -1,5 +1,6 @@
 internal import CameraModel
 internal import Settings
+internal import TDFCryptography
 internal import Wire
 
 /// Why a value does not fit its key.
@@ -37,6 +38,7 @@ extension KeyDefinition {
         case (.boolean, _), (.integer, _), (.real, _), (.numbers, _), (.strings, _), (.choices, _), (.masks, _),
             (.controls, _), (.networks, _), (.hosts, _), (.weekSpans, _):
             throw Finding("is \(node.kind), but must be \(kind.expected)", kind.hint)
+        case (.rsaPublicKey, .string(let text)): return .string(try recoveryKey(text))
         case (_, .string(let text)): if let finding = self.text(text, of: object) { throw finding }
         default: throw Finding("is \(node.kind), but must be \(kind.expected)", kind.hint)
         }
@@ -91,8 +93,19 @@ extension KeyDefinition {
                 ? nil : Finding("is not the pin of a certificate's key", kind.hint)
         case .macAddress:
             return CameraConfiguration.Network.isMAC(text) ? nil : Finding("is not a MAC address", kind.hint)
+        case .rsaPublicKey: return nil
         case .integer, .real, .boolean, .numbers, .strings, .choices, .masks, .controls, .networks, .hosts, .weekSpans:
             return nil
+        }
+    }
+
+    private func recoveryKey(_ text: String) throws(Finding) -> String {
+        do throws(RecoveryKey.Fault) { return try RecoveryKey(text).text } catch {
+            throw Finding(
+                "\(error)",
+                error == .isPrivate
+                    ? "Take the public half, openssl pkey -in FILE -pubout; whoever has seen this one has the key"
+                    : kind.hint)
         }
     }
 
@@ -147,6 +160,7 @@ extension KeyDefinition.Kind {
         case .strings, .choices, .masks, .controls, .networks, .hosts, .weekSpans: "a list of strings"
         case .audioDevice, .host: "a name in quotes"
         case .certificatePin: "a pin in quotes"
+        case .rsaPublicKey: "a public key in quotes"
         case .macAddress: "a MAC address in quotes"
         }
     }
@@ -183,6 +197,8 @@ extension KeyDefinition.Kind {
         case .host: "Use a name or an IP address, without scheme and port, such as \"192.168.1.70\""
         case .audioDevice: "Use ALSA's name in quotes, such as \"hw:CARD=C920\"; watchboxctl discover shows them"
         case .certificatePin: "Use \"sha256//…\" and 44 characters; watchboxctl camera test shows that of a camera"
+        case .rsaPublicKey:
+            "Use all of the .pem file of a public RSA key of 2048 to 4096 bits, between \"\"\" and \"\"\""
         case .macAddress: "Use six pairs of digits in lower case, such as \"00:11:22:aa:bb:cc\""
         }
     }

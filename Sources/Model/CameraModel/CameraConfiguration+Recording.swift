@@ -11,18 +11,22 @@ extension CameraConfiguration {
         public var minFreeBytes: Int64
         /// The last good key of the KAS is kept here, for a start without the KAS; nil: it is not.
         public var keyCacheFile: String?
+        /// Base64 of the SubjectPublicKeyInfo of an RSA key that opens what is recorded, beside the KAS; nil: the KAS alone does.
+        public var recoveryKey: String?
         /// When it is recorded; nil: all the time.
         public var occasions: Occasions?
 
         public init(
             directory: String, maxBytes: Int64 = 8_000_000_000, maxDays: Double = 30,
-            minFreeBytes: Int64 = 1_000_000_000, keyCacheFile: String? = nil, occasions: Occasions? = nil
+            minFreeBytes: Int64 = 1_000_000_000, keyCacheFile: String? = nil, recoveryKey: String? = nil,
+            occasions: Occasions? = nil
         ) {
             self.directory = directory
             self.maxBytes = maxBytes
             self.maxDays = maxDays
             self.minFreeBytes = minFreeBytes
             self.keyCacheFile = keyCacheFile
+            self.recoveryKey = recoveryKey
             self.occasions = occasions
         }
 

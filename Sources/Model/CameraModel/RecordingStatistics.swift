@@ -65,6 +65,8 @@ public struct RecordingStatistics: Codable, Equatable, Sendable {
     public var lastEvent: Event?
     /// What it is recorded for; nil: all the time.
     public var causes: [Event.Cause]?
+    /// `sha256//…` of the key that opens what is recorded now, as the KAS does; nil: the KAS alone does.
+    public var recoveryKey: String?
 
     public init() {}
 

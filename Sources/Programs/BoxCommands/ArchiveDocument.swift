@@ -3,6 +3,7 @@ import BoxView
 import Console
 import KeyAccess
 import TDF
+import TDFCryptography
 import Wire
 
 /// What the commands about archives print: what the file is, and what was verified of it.
@@ -11,7 +12,7 @@ struct ArchiveDocument: Codable, Equatable {
         /// Without a key: the file as such, and each segment against its hash.
         case structure
         /// With the key: policy, list of segments, and each segment. Not what the file says of itself beside that: `protectedAt`, `assetId`,
-        /// `mimeType`, `kas`, `kid`.
+        /// `mimeType`, `kas`, `kid`, `recoveryKey`.
         case content
     }
 
@@ -39,6 +40,8 @@ struct ArchiveDocument: Codable, Equatable {
     /// The KAS that its writer named.
     var kas: String?
     var kid: String?
+    /// `sha256//…` of the key that its writer named beside the KAS; nil: none.
+    var recoveryKey: String?
     /// False: what it says of who may open it is in a form that only its own KAS may read.
     var hasReadablePolicy: Bool
     var stream: String?
@@ -51,7 +54,7 @@ struct ArchiveDocument: Codable, Equatable {
         let manifest = archive.manifest
         self.init(
             .s, file: file, verified: verified, output: output, manifest.meta,
-            manifest.encryptionInformation.keyAccess.first, archive.policy)
+            manifest.encryptionInformation.keyAccess, archive.policy)
         size = archive.size
         clearSize = archive.map.clearSize
         segments = archive.map.count
@@ -63,7 +66,7 @@ struct ArchiveDocument: Codable, Equatable {
         let manifest = archive.manifest
         self.init(
             .f, file: file, verified: verified, output: output, manifest.meta,
-            manifest.encryptionInformation.keyAccess.first, archive.policy)
+            manifest.encryptionInformation.keyAccess, archive.policy)
         size = archive.size
         clearSize = archive.payloadSize
         hasMAC = archive.isAuthenticated
@@ -74,7 +77,7 @@ struct ArchiveDocument: Codable, Equatable {
         let manifest = archive.manifest
         self.init(
             .p, file: file, verified: verified, output: output, manifest.meta,
-            manifest.encryptionInformation.keyAccess.first, archive.policy)
+            manifest.encryptionInformation.keyAccess, archive.policy)
         size = archive.size
         clearSize = archive.mediaSize
         segments = archive.playlist.segments.count
@@ -83,7 +86,7 @@ struct ArchiveDocument: Codable, Equatable {
 
     private init(
         _ profile: ArchiveProfile, file: String, verified: Verified, output: String?, _ meta: TDFManifest.Meta?,
-        _ keyAccess: KeyAccessObject?, _ policy: AccessPolicy?
+        _ keyAccess: [KeyAccessObject], _ policy: AccessPolicy?
     ) {
         self.profile = profile.rawValue
         self.file = file
@@ -93,8 +96,10 @@ struct ArchiveDocument: Codable, Equatable {
         clearSize = 0
         assetId = meta?.assetId
         protectedAt = meta?.protectedAt
-        kas = keyAccess?.url
-        kid = keyAccess?.kid
+        let service = keyAccess.first { !$0.isForRecoveryKey }
+        kas = service?.url
+        kid = service?.kid
+        recoveryKey = keyAccess.first { $0.isForRecoveryKey }?.kid
         hasReadablePolicy = policy != nil
         stream = policy?.stream
         attributes = policy?.body.dataAttributes.map(\.name) ?? []
@@ -129,7 +134,7 @@ struct ArchiveDocument: Codable, Equatable {
             "\(file): \(action)\(growing == true ? ", as far as it is written: it grows" : "").",
             "    \(Quantity.bytes(Int(clearSize))) in \(segments.map { Quantity.count($0, "segment") } ?? "one piece"), \(audience)",
             "    says of itself, which nobody can verify: sealed at \(protectedAt ?? "no time"), for \(kas ?? "no KAS")"
-                + (kid.map { " (key \($0))" } ?? ""),
+                + (kid.map { " (key \($0))" } ?? "") + (recoveryKey.map { " and the recovery key \($0)" } ?? ""),
         ].map { Style.oneLine(ShownText.line($0, bytes: Self.lineLimit, mark: "…")) }
     }
 

@@ -148,6 +148,13 @@ enum ArchiveKeySource {
         return (key, index)
     }
 
+    /// Several entries are ways to one key: the one that the KAS which is asked can know.
+    ///
+    /// - Parameter objects: at least one.
+    static func entry(for base: String, of objects: [KeyAccessObject]) -> Int {
+        objects.firstIndex { $0.url == base } ?? objects.firstIndex { !$0.isForRecoveryKey } ?? 0
+    }
+
     /// - Parameters:
     ///   - unwrap: with a private key; nil: it was not wrapped for that.
     ///   - rewrap: by a KAS.
@@ -161,14 +168,15 @@ enum ArchiveKeySource {
             for (index, object) in objects.enumerated() {
                 if let key = unwrap(own, object) { return (key, index) }
             }
-            let kas = ShownText.line(objects.first?.url ?? "none", bytes: 200, mark: "…")
+            let kas = ShownText.line(objects.first { !$0.isForRecoveryKey }?.url ?? "none", bytes: 200, mark: "…")
+            let recovery = objects.first { $0.isForRecoveryKey }?.kid
+            let other = recovery.map { " or the recovery key \(ShownText.line($0, bytes: 200, mark: "…"))" } ?? ""
             throw CommandFailure(
                 what: what, why: "the archive was not wrapped for the key in \(file)",
-                hint: "name the key of the KAS that the archive names: \(kas), or ask it: --kas-token-file",
+                hint: "name the key of the KAS that the archive names: \(kas)\(other), or ask it: --kas-token-file",
                 status: .notPermitted)
         case .service(let client, let base):
-            // Several entries are ways to one key: the one that the KAS which is asked can know.
-            let index = objects.firstIndex { $0.url == base } ?? 0
+            let index = Self.entry(for: base, of: objects)
             do throws(KeyAccessError) { return (try await rewrap(client, objects[index]), index) } catch {
                 throw CommandFailure(error, what: what)
             }

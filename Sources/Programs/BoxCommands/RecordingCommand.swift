@@ -6,6 +6,7 @@ import ControlAPI
 import ControlClient
 internal import Platform
 internal import Settings
+import TDFCryptography
 
 struct RecordingCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -45,6 +46,7 @@ struct RecordingOnCommand: AsyncParsableCommand {
 
               watchboxctl recording on front
               watchboxctl recording on front --gigabytes 50 --days 14
+              watchboxctl recording on front --recovery-key recovery-public.pem
               watchboxctl recording on front --events --before 20 --after 60
               watchboxctl recording on front --events --schedule "mon-fri 18:00-07:00" --schedule sat-sun
             """)
@@ -66,6 +68,13 @@ struct RecordingOnCommand: AsyncParsableCommand {
             valueName: "days from-to"))
     var schedule: [String] = []
 
+    @Option(
+        help: ArgumentHelp(
+            "PEM file of the public RSA key whose private half opens what is recorded from now on as well, without a KAS; none: the KAS alone does.",
+            valueName: "file"),
+        completion: .file())
+    var recoveryKey: String?
+
     @Option(help: "Gigabytes that its recordings may take together; then the oldest go.")
     var gigabytes: Double?
 
@@ -79,6 +88,8 @@ struct RecordingOnCommand: AsyncParsableCommand {
 
     /// Takes a schedule back.
     private static let always = "always"
+    /// Takes a recovery key back.
+    private static let none = "none"
 
     func validate() throws {
         for (option, seconds, range) in [
@@ -105,9 +116,33 @@ struct RecordingOnCommand: AsyncParsableCommand {
         settings["record_gigabytes"] = gigabytes.map { .real($0) }
         settings["record_days"] = days.map { .real($0) }
         settings["record_free_gigabytes"] = freeGigabytes.map { .real($0) }
-        try await RecordingCommand.change(
-            camera, settings, events ? "is recorded around events" : "is recorded", output
-        ) { Self.note($0.settings, of: camera.id) }
+        var done = events ? "is recorded around events" : "is recorded"
+        if recoveryKey == Self.none {
+            settings["record_recovery_key"] = .string("")
+        } else if let recoveryKey {
+            let key = try Self.key(recoveryKey, camera.id)
+            settings["record_recovery_key"] = .string(key.text)
+            done += ", and opens with the recovery key \(key.fingerprint) as well"
+        }
+        try await RecordingCommand.change(camera, settings, done, output) { Self.note($0.settings, of: camera.id) }
+    }
+
+    /// Looked at here: a private key that somebody named by mistake goes nowhere.
+    static func key(_ file: String, _ camera: String) throws(CommandFailure) -> RecoveryKey {
+        let what = "the recording of \(camera) was not changed"
+        let bytes: [UInt8]
+        do throws(SmallFile.Failure) { bytes = try SmallFile.whole(file, limit: RecoveryKey.maxLength) } catch {
+            throw CommandFailure(
+                what: what, why: "\(file): \(error)", hint: "check the file and its permissions", status: .usage)
+        }
+        do throws(RecoveryKey.Fault) { return try RecoveryKey(String(decoding: bytes, as: UTF8.self)) } catch {
+            throw CommandFailure(
+                what: what, why: "\(file) \(error)",
+                hint: error == .isPrivate
+                    ? "keep that file off the box, and name its public half: openssl pkey -in FILE -pubout -out public.pem"
+                    : "name the PEM file of a public RSA key of 2048 to 4096 bits: openssl pkey -in FILE -pubout -out public.pem",
+                status: .usage)
+        }
     }
 
     /// What a person may not expect of it; nil: nothing.

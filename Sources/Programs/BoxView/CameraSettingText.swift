@@ -126,6 +126,8 @@ enum CameraSettingText {
         Row("record_schedule", "Recorded whole", .recording, all) {
             $0 == .strings([]) ? "no schedule" : plain($0)
         },
+        // `recording status` names it.
+        Row("record_recovery_key", "Opens", .recording, all) { _ in "with a recovery key as well" },
         Row("record_gigabytes", "Room", .recording, all) { "\(plain($0)) GB, then the oldest go" },
         Row("record_days", "Age", .recording, all) { "\(plain($0)) days" },
         Row("record_free_gigabytes", "Left free", .recording, all) { "\(plain($0)) GB" },

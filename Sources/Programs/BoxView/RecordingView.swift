@@ -29,6 +29,9 @@ public enum RecordingView {
         table.footer = Quantity.count(cameras.count, "camera")
         return table.lines(style)
             + cameras.compactMap { camera, _, recording in recording.flatMap { event(of: camera, $0, now) } }
+            + cameras.compactMap { camera, _, recording in
+                recording?.recoveryKey.map { Style.oneLine("\(camera): opens with the recovery key \($0) as well") }
+            }
             + cameras.flatMap { camera, _, recording in recording.map { trouble(of: camera, $0, style) } ?? [] }
     }
 

@@ -213,11 +213,13 @@ struct CameraCommand: AsyncParsableCommand {
         let logger = LogSetup.logger(label: "watchbox-camera", verbose: verbose)
         if isUnit { Self.forgetFormer(configuration, logger) }
         let clock = StreamClock()
-        let recorder =
-            clearForTests
-            ? nil : configuration.recording.map { Recorder($0, of: configuration, clock: clock, logger: logger) }
+        let recorder: Recorder?
         let service: CameraService
         do {
+            recorder =
+                clearForTests
+                ? nil
+                : try configuration.recording.map { try Recorder($0, of: configuration, clock: clock, logger: logger) }
             service =
                 clearForTests
                 ? try CameraService(

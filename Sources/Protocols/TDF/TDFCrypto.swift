@@ -8,10 +8,10 @@ public protocol TDFCrypto: Sendable {
     /// Draws the key of one archive, wraps it, and binds the policy to it.
     ///
     /// - Parameters:
-    ///   - publicKeyPEM: SubjectPublicKeyInfo of an RSA key.
+    ///   - publicKeyPEMs: SubjectPublicKeyInfo of RSA keys, each of which is to open it by itself.
     ///   - policy: the base64 text that the manifest will hold.
     func makeSealing(
-        publicKeyPEM: String, policy: ArraySlice<UInt8>
+        publicKeyPEMs: [String], policy: ArraySlice<UInt8>
     ) throws(TDFCryptoError) -> TDFSealing
 
     /// A context that opens segments under `key`. It has a copy of its own and wipes it when it ends.
@@ -23,14 +23,14 @@ public protocol TDFCrypto: Sendable {
 
 /// A sealing context, and what of its key goes into the manifest.
 public struct TDFSealing {
-    /// RSA-OAEP with SHA-1, as many bytes as the modulus has.
-    public let wrappedKey: [UInt8]
+    /// RSA-OAEP with SHA-1, as many bytes as the modulus has: for each of the public keys, in their order.
+    public let wrappedKeys: [[UInt8]]
     /// HMAC-SHA256 of the policy under the key, 32 bytes.
     public let policyBinding: [UInt8]
     public let context: any TDFSealingContext
 
-    public init(wrappedKey: [UInt8], policyBinding: [UInt8], context: any TDFSealingContext) {
-        self.wrappedKey = wrappedKey
+    public init(wrappedKeys: [[UInt8]], policyBinding: [UInt8], context: any TDFSealingContext) {
+        self.wrappedKeys = wrappedKeys
         self.policyBinding = policyBinding
         self.context = context
     }

@@ -81,7 +81,7 @@ public struct TDFManifest: Codable, Equatable, Sendable {
         payload = Payload(
             type: "reference", url: TDFContainer.payloadName, protocol: "zip", isEncrypted: true, mimeType: mimeType)
         encryptionInformation = EncryptionInformation(
-            type: "split", policy: envelope.policy, keyAccess: [envelope.keyAccess],
+            type: "split", policy: envelope.policy, keyAccess: envelope.keyAccessObjects,
             method: Method(algorithm: "AES-256-GCM", iv: "", isStreamable: true),
             integrityInformation: IntegrityInformation(
                 rootSignature: .init(algorithm: "HS256", signature: Base64.encode(rootSignature)),

@@ -11,18 +11,22 @@ public struct TDFSealer: Sendable {
     private let context: any TDFSealingContext
 
     /// Draws the key of the archive.
+    ///
+    /// - Parameter alternatives: who can open it as well, each by itself.
     public init(
-        recipient: TDFRecipient, policy: PlaintextPolicy, crypto: any TDFCrypto
+        recipient: TDFRecipient, alternatives: [TDFRecipient] = [], policy: PlaintextPolicy, crypto: any TDFCrypto
     ) throws(TDFError) {
         let text = try TDFEnvelope.text(of: policy)
         let sealing: TDFSealing
         do throws(TDFCryptoError) {
-            sealing = try crypto.makeSealing(publicKeyPEM: recipient.publicKeyPEM, policy: Array(text.utf8)[...])
+            sealing = try crypto.makeSealing(
+                publicKeyPEMs: ([recipient] + alternatives).map(\.publicKeyPEM), policy: Array(text.utf8)[...])
         } catch {
             throw .crypto(error)
         }
         envelope = TDFEnvelope(
-            recipient: recipient, policy: text, wrappedKey: sealing.wrappedKey, policyBinding: sealing.policyBinding)
+            recipient: recipient, alternatives: alternatives, policy: text, wrappedKeys: sealing.wrappedKeys,
+            policyBinding: sealing.policyBinding)
         context = sealing.context
     }
 

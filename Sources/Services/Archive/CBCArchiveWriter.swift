@@ -26,7 +26,7 @@ public final class CBCArchiveWriter: ArchiveSealing {
             do throws(TDFCryptoError) {
                 let sealing = try CBCSealing.begin(publicKeyPEM: recipient.publicKeyPEM, policy: Array(text.utf8)[...])
                 envelope = TDFEnvelope(
-                    recipient: recipient, policy: text, wrappedKey: sealing.wrappedKey,
+                    recipient: recipient, policy: text, wrappedKeys: [sealing.wrappedKey],
                     policyBinding: sealing.policyBinding)
                 iv = sealing.iv
                 self.sealing = consume sealing

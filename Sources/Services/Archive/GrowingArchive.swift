@@ -40,16 +40,18 @@ public final class GrowingArchive {
 
     /// - Parameters:
     ///   - name: without a suffix, of files that are not there.
+    ///   - alternatives: who can open it as well, each by itself.
     ///   - begin: when its first frame was captured, in milliseconds since 1970.
     /// - Throws: then nothing was made.
     public init(
-        _ name: String, in directory: String, recipient: TDFRecipient, policy: PlaintextPolicy, begin: Int64,
-        mimeType: String = "video/mp4"
+        _ name: String, in directory: String, recipient: TDFRecipient, alternatives: [TDFRecipient] = [],
+        policy: PlaintextPolicy, begin: Int64, mimeType: String = "video/mp4"
     ) throws(ArchiveError) {
         place = Place(name, in: directory)
         let head: [UInt8]
         do throws(TDFError) {
-            sealer = try TDFSealer(recipient: recipient, policy: policy, crypto: OpenSSLTDFCrypto())
+            sealer = try TDFSealer(
+                recipient: recipient, alternatives: alternatives, policy: policy, crypto: OpenSSLTDFCrypto())
             content = Content(
                 Head(
                     envelope: sealer.envelope, mimeType: mimeType,

@@ -63,7 +63,7 @@ public final class PlayableArchiveWriter: ArchiveSealing {
             do throws(TDFCryptoError) {
                 let (key, wrappedKey, iv) = try PlayableKey.draw(publicKeyPEM: recipient.publicKeyPEM)
                 envelope = TDFEnvelope(
-                    recipient: recipient, policy: text, wrappedKey: wrappedKey,
+                    recipient: recipient, policy: text, wrappedKeys: [wrappedKey],
                     policyBinding: try key.policyBinding(text))
                 self.key = key
                 self.iv = iv

@@ -10,6 +10,7 @@ internal import Platform
 public import ServiceLifecycle
 internal import Synchronization
 internal import TDF
+internal import TDFCryptography
 
 /// Records one camera: takes what its source delivers, beside the stream to the relay, and writes it into archives that only the KAS's
 /// key opens. What the disk does holds up neither the source nor the stream.
@@ -47,10 +48,25 @@ public final class Recorder: Service, FrameObserver {
     ///   - recording: of the camera.
     ///   - configuration: the rest of it; valid.
     ///   - clock: knows whether the system's clock is right.
+    /// - Throws: for a recovery key that is none: without it somebody would rely on what is not there.
     public convenience init(
         _ recording: CameraConfiguration.Recording, of configuration: CameraConfiguration, clock: StreamClock,
         logger: Logger = Logger(label: "watchbox.recording")
-    ) {
+    ) throws(ConfigurationError) {
+        let recoveryKey: RecoveryKey?
+        do throws(RecoveryKey.Fault) {
+            recoveryKey = try recording.recoveryKey.map { (text) throws(RecoveryKey.Fault) in try RecoveryKey(text) }
+        } catch {
+            throw ConfigurationError(problems: [
+                ConfigurationProblem(
+                    field: "recording.recoveryKey", reason: "\(error)",
+                    hint: "Use a public RSA key of 2048 to 4096 bits, as PEM or its Base64")
+            ])
+        }
+        if let recoveryKey {
+            logger.notice(
+                "recordings open with a recovery key as well", metadata: ["key": "\(recoveryKey.fingerprint)"])
+        }
         let cache = KASArchiveKeyCache(
             configuration: configuration.kas, file: recording.keyCacheFile, logger: logger)
         self.init(
@@ -59,6 +75,7 @@ public final class Recorder: Service, FrameObserver {
                 policy: PlaintextPolicy(
                     stream: configuration.stream, dataAttributes: configuration.policy.dataAttributes,
                     dissemination: configuration.policy.dissem),
+                recoveryKey: recoveryKey,
                 retention: Retention(
                     maxBytes: recording.maxBytes, maxAge: Int64((recording.maxDays * 86_400_000).rounded()),
                     minFree: recording.minFreeBytes),

@@ -6,6 +6,7 @@ internal import MediaFile
 internal import NanoTDF
 internal import Platform
 internal import TDF
+internal import TDFCryptography
 
 /// Writes what a camera delivers into archives, one after the other, and lets the oldest ones go. Used by one thread at a time, which
 /// it may block for as long as a disk does.
@@ -13,6 +14,8 @@ final class RecordingWriter {
     struct Settings: Sendable {
         var directory: RecordingDirectory
         var policy: PlaintextPolicy
+        /// Opens what is recorded as well as the KAS does; nil: nothing else does.
+        var recoveryKey: RecoveryKey?
         var retention: Retention
         /// Nil: all that comes is recorded.
         var occasions: Occasions?
@@ -89,6 +92,7 @@ final class RecordingWriter {
         self.settings = settings
         self.system = system
         cuts = RecordingCuts(length: settings.length)
+        statistics.recoveryKey = settings.recoveryKey?.fingerprint
         lastFlush = system.monotonic()
         lastFrame = lastFlush
     }
@@ -286,7 +290,8 @@ extension RecordingWriter {
                 try archive { () throws(ArchiveError) in
                     try GrowingArchive(
                         RecordingName.stem(sequence), in: settings.directory.path, recipient: recipient,
-                        policy: settings.policy, begin: wall(at: instant))
+                        alternatives: settings.recoveryKey.map { [$0.recipient] } ?? [], policy: settings.policy,
+                        begin: wall(at: instant))
                 }
             }
         }

@@ -38,7 +38,7 @@ public enum PublicKeyPEM: Sendable {
     }
 
     /// The bytes between `-----BEGIN PUBLIC KEY-----` and `-----END PUBLIC KEY-----`.
-    private static func body(of text: [UInt8]) throws(CryptoError) -> [UInt8] {
+    static func body(of text: [UInt8]) throws(CryptoError) -> [UInt8] {
         guard text.count <= textLimit,
             let begin = end(of: Array("-----BEGIN PUBLIC KEY-----".utf8), in: text[...])
         else { throw .invalidKey(.unreadable) }

@@ -50,6 +50,9 @@ public final class RSAPublicKey: Sendable {
 
     public func spkiPEM() throws(CryptoError) -> String { try key.publicPEM() }
 
+    /// SubjectPublicKeyInfo in DER.
+    public func spki() throws(CryptoError) -> [UInt8] { try PublicKeyPEM.body(of: Array(try spkiPEM().utf8)) }
+
     /// Big-endian, without leading zero bytes.
     public func modulus() throws(CryptoError) -> [UInt8] { try key.number(watchbox_param_rsa_n()) }
 

@@ -9,19 +9,21 @@ public struct OpenSSLTDFCrypto: TDFCrypto, Sendable {
     public init() {}
 
     public func makeSealing(
-        publicKeyPEM: String, policy: ArraySlice<UInt8>
+        publicKeyPEMs: [String], policy: ArraySlice<UInt8>
     ) throws(TDFCryptoError) -> TDFSealing {
         do throws(CryptoError) {
-            guard case .rsa(let recipient) = try PublicKeyPEM.load(publicKeyPEM) else {
-                throw .invalidKey(.unreadable)
+            let recipients = try publicKeyPEMs.map { (pem) throws(CryptoError) in
+                guard case .rsa(let recipient) = try PublicKeyPEM.load(pem) else { throw .invalidKey(.unreadable) }
+                return recipient
             }
             var key = try SecureRandom.bytes(CollectionKey.byteCount)
             defer { OPENSSL_cleanse(&key, key.count) }
             var binding = try RunningHMAC(key: key.span)
             try binding.update(policy)
             return TDFSealing(
-                wrappedKey: try recipient.encryptOAEP(key, hash: .sha1), policyBinding: try binding.value(),
-                context: try SegmentSealing(key: key.span))
+                wrappedKeys: try recipients.map { (recipient) throws(CryptoError) in
+                    try recipient.encryptOAEP(key, hash: .sha1)
+                }, policyBinding: try binding.value(), context: try SegmentSealing(key: key.span))
         } catch {
             throw TDFCryptoError(error)
         }

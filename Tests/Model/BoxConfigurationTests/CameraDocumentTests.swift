@@ -163,7 +163,7 @@ struct CameraDocumentTests {
         let ofRecording = [
             ("directory", "source"), ("maxBytes", "record_gigabytes"), ("maxDays", "record_days"),
             ("minFreeBytes", "record_free_gigabytes"), ("before", "record_before"), ("after", "record_after"),
-            ("schedule", "record_schedule"),
+            ("schedule", "record_schedule"), ("recoveryKey", "record_recovery_key"),
         ]
         for (field, key) in ofRecording {
             let problem = ConfigurationProblem(field: "recording.\(field)", reason: "is x", hint: "y")

@@ -1,11 +1,16 @@
 import CameraModel
+import Cryptography
 import Settings
+import TDFCryptography
 import TestSupport
 
 @testable import BoxConfiguration
 
 /// Valid settings, each key with a value that its definition allows.
 struct RandomSettings {
+    /// An RSA key takes a while to make.
+    static let recoveryKey = try! RecoveryKey(try! RSAPrivateKey.generate(bits: 2048).publicKey.spkiPEM())
+
     private var generator: SeededGenerator
 
     init(seed: UInt64) {
@@ -91,6 +96,7 @@ struct RandomSettings {
         case .weekSpans: .strings((0..<pick(0...3)).map { "mon-fri 1\($0):00-0\($0):30" })
         case .host: .string("media-\(pick(0...9)).example.net")
         case .certificatePin: .string("sha256//" + String(repeating: "Az09+/", count: 7) + "A=")
+        case .rsaPublicKey: .string(Self.recoveryKey.text)
         case .macAddress: .string("00:11:22:aa:bb:0\(pick(0...9))")
         case .audioDevice: .string("hw:CARD=C920,DEV=\(pick(0...9))")
         case .strings(_, let limit): .strings((0..<pick(0...3)).map { _ in text(limit: min(max(limit / 32, 1), 40)) })

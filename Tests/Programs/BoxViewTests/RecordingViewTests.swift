@@ -13,6 +13,7 @@ struct RecordingViewTests {
         good.oldest = 1_800_000_000_000
         good.seconds = 3600
         good.writtenBytes = 500_000_000
+        good.recoveryKey = "sha256//abc="
         var bad = RecordingStatistics()
         bad.state = .failing
         bad.reason = "No space left\non device"
@@ -31,6 +32,7 @@ struct RecordingViewTests {
                 "old     off",
                 "new     not yet",
                 "4 cameras",
+                "front: opens with the recovery key sha256//abc= as well",
                 "yard: No space left\\non device (WB-3009)",
                 "    Run: watchboxctl recording status yard",
             ])

@@ -18,10 +18,10 @@ enum GrowingStage {
         (0..<count).map { UInt8(truncatingIfNeeded: $0 &* 7 &+ index &* 41) }
     }
 
-    static func archive(in directory: String) throws -> GrowingArchive {
+    static func archive(in directory: String, alternatives: [TDFRecipient] = []) throws -> GrowingArchive {
         try GrowingArchive(
-            name, in: directory, recipient: try ArchiveStage.recipient(), policy: PlaintextPolicy(stream: "door"),
-            begin: begin)
+            name, in: directory, recipient: try ArchiveStage.recipient(), alternatives: alternatives,
+            policy: PlaintextPolicy(stream: "door"), begin: begin)
     }
 
     /// As a recorder does after a crash.

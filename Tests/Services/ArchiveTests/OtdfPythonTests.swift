@@ -1,6 +1,7 @@
 import Cryptography
 import Foundation
 import TDF
+import TDFCryptography
 import TestSupport
 import Testing
 import Wire
@@ -30,6 +31,28 @@ struct OtdfPythonArchiveTests {
             OtdfPython.script, "open",
             OtdfPython.Request(file: damaged, privateKey: try ArchiveStage.key.privateKeyPEM()))
         #expect(refused.plaintext == nil)
+    }
+
+    @Test func `otdf-python opens a recording with the KAS's key, and with the recovery key`() async throws {
+        let stage = try ArchiveStage()
+        let pair = try RSAPrivateKey.generate(bits: 3072)
+        let recovery = try RecoveryKey(try pair.publicKey.spkiPEM())
+        let archive = try GrowingStage.archive(in: stage.directory, alternatives: [recovery.recipient])
+        for segment in GrowingStage.segments { try archive.append(segment[...], milliseconds: 1000) }
+        guard case .archive(let path, _) = try archive.end(named: { GrowingStage.fileName($0, $1) }) else {
+            Issue.record("it has no end")
+            return
+        }
+        let form: OtdfPython.Form = try await OtdfPython.run(
+            OtdfPython.script, "inspect", OtdfPython.Request(file: path))
+        #expect(form.complaints == [])
+        let stranger = try RSAPrivateKey.generate(bits: 2048)
+        let film = Hexadecimal.encode(Array(GrowingStage.segments.joined()))
+        for (key, plaintext) in [(ArchiveStage.key, film), (pair, film), (stranger, nil)] {
+            let opened: OtdfPython.Opened = try await OtdfPython.run(
+                OtdfPython.script, "open", OtdfPython.Request(file: path, privateKey: try key.privateKeyPEM()))
+            #expect(opened.plaintext == plaintext)
+        }
     }
 
     @Test(arguments: [0, 1, 1000, 70_000])

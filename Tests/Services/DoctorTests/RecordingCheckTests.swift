@@ -1,5 +1,6 @@
 import CameraModel
 import ControlAPI
+import Cryptography
 import ErrorCatalog
 import Testing
 
@@ -22,9 +23,11 @@ struct RecordingCheckTests {
         return status
     }
 
-    private func finding(_ status: BoxStatus?) async throws -> Finding {
+    private func finding(
+        _ status: BoxStatus?, configuration: String = Self.configuration
+    ) async throws -> Finding {
         let tree = try FixtureTree(healthyBoard)
-        try tree.write("etc/watchbox/watchbox.toml", Self.configuration)
+        try tree.write("etc/watchbox/watchbox.toml", configuration)
         guard let status else { return try await tree.finding("recording") }
         let daemon = try CannedDaemon(
             "\(tree.root)/run/watchbox/api.sock", answers: ["/api/v1/status": JSONDocument.text(status)])
@@ -41,6 +44,15 @@ struct RecordingCheckTests {
         let found = try await finding(nil)
         #expect(found.state == .ok && found.evidence.hasPrefix("front: ") && !found.evidence.contains("yard"))
         #expect(found.evidence.contains("the KAS's keys alone"))
+        let key = try RSAPrivateKey.generate(bits: 2048).publicKey.spkiPEM()
+        let front = "\n[camera.hall]\nsource = 'test:'\nrecord = 'continuous'\nrecord_recovery_key = '''\n\(key)'''\n"
+        let both = try await finding(nil, configuration: Self.configuration + front)
+        #expect(both.state == .ok && both.evidence.contains("of hall opens with the KAS's keys or its recovery key"))
+        #expect(both.evidence.contains("of front with the KAS's keys alone"))
+        let one = try await finding(
+            nil, configuration: (Self.configuration + front).replacing("\"continuous\"", with: "\"off\""))
+        #expect(one.evidence.contains("hall: what is recorded opens with the KAS's keys or its recovery key"))
+        #expect(!one.evidence.contains("alone"))
     }
 
     @Test func `what keeps a camera from being recorded is said`() async throws {

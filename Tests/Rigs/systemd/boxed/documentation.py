@@ -38,7 +38,7 @@ def examples(box, checks, name):
         environment = {**os.environ, "PATH": f"{directory}:{os.environ['PATH']}"}
         page = PROJECT / name
         done = subprocess.run(
-            [sys.executable, PROJECT / "Tests/Rigs/docs/examples", page], env=environment, text=True,
+            [sys.executable, PROJECT / "Tests/Rigs/docs/examples", page], env=environment, cwd=directory, text=True,
             capture_output=True)
     checks.expect(
         f"every example of {name} ends as it says: {done.stdout.strip()[-80:]}",

@@ -3,6 +3,7 @@ import calendar
 import pathlib
 import re
 import subprocess
+import tempfile
 import time
 
 from boxed.checks import Not
@@ -118,6 +119,7 @@ def opened(box, checks):
         checks.expect(f"{subject}, who may see {stream}: archive export ends with {status}", done.status == status, done)
     checks.expect("what was refused has left nothing", not pathlib.Path(box.path("/root/bob.mp4")).exists(), "")
     growing(box, checks)
+    recoverable(box, checks)
     shown = subprocess.run(
         ["ffmpeg", "-v", "error", "-xerror", "-i", box.path("/root/alice.mp4"), "-f", "framemd5", "-map", "0:v", "-"],
         capture_output=True, text=True)
@@ -146,6 +148,44 @@ def growing(box, checks):
     checks.until("and verifies by its own name", verified)
     checks.until("the recorder goes on", lambda: recorded(box, recording(box)["frames"] + 20))
     checks.same("without a frame lost", (box.invocation(unit("front")), recording(box)["droppedFrames"]), (process, dropped))
+
+
+def recoverable(box, checks):
+    """A key that no KAS has opens what is recorded from now on, and the private half never comes into the box."""
+    with tempfile.TemporaryDirectory() as directory:
+        private = pathlib.Path(directory, "recovery.pem")
+        subprocess.run(["openssl", "genrsa", "-out", private, "2048"], check=True, capture_output=True)
+        public = subprocess.run(["openssl", "pkey", "-in", private, "-pubout"], check=True, capture_output=True).stdout
+        box.write("/root/private.pem", private.read_text(), mode=0o600)
+        box.write("/root/public.pem", public.decode(), mode=0o644)
+    refused = box.ctl("recording", "on", "front", "--recovery-key", "/root/private.pem")
+    checks.expect("a private key is refused", refused.status == 2 and "holds a private key" in refused.err, refused)
+    checks.same("and nothing was changed", recording(box).get("recoveryKey"), None)
+    # Whoever does not use watchboxctl is refused as well.
+    text = pathlib.Path(box.path("/root/private.pem")).read_text()
+    refused = box.ctl("config", "set", "--", "camera.front.record_recovery_key", text)
+    checks.expect("also by the box, which repeats nothing of it",
+                  not refused.ok and text.split("\n")[1] not in refused.out + refused.err, refused)
+    # Each change starts its process again, and systemd counts.
+    box.run("systemctl", "reset-failed", unit("front"))
+    begun = time.time()
+    done = box.ctl("recording", "on", "front", "--recovery-key", "/root/public.pem")
+    checks.expect("recording on --recovery-key", done.ok and "opens with the recovery key sha256//" in done.out, done)
+    key = checks.until("the recorder names the key", lambda: recording(box) and recording(box).get("recoveryKey"), needed=True)
+    checks.expect("as the command did", key in done.out, (key, done.out))
+    report = box.ctl("doctor", "--json")
+    checks.expect("doctor says who can open it", "or its recovery key" in report.out, report)
+
+    def exported():
+        seconds = int(time.time() - begun)
+        done = box.ctl("archive", "export", "front", f"--from=-{min(seconds, 8)}s", "--to=now", "--output", "/root/private.mp4",
+                       "--force", "--json", "--key", "/root/private.pem")
+        return done if done.ok and done.document["seconds"] >= 3 else Not(done)
+
+    checks.until("the private half alone opens what is recorded since", exported)
+    done = box.ctl("recording", "on", "front", "--recovery-key", "none")
+    checks.expect("and is taken back", done.ok, done)
+    checks.until("which the recorder says", lambda: recording(box) and recording(box).get("recoveryKey") is None)
 
 
 def around_events(box, checks):
