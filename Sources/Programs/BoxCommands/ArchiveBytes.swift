@@ -33,6 +33,8 @@ final class ArchiveBytes: ByteSource {
     /// Bytes, with those that are left out.
     var wholeSize: Int64 { map.clearSize }
 
+    var segmentCount: Int { map.count }
+
     func read(_ wanted: Range<Int64>) throws(MediaSourceError) -> ArraySlice<UInt8> {
         let isBefore = wanted.lowerBound < skipped.lowerBound
         let begin = isBefore || skipped.isEmpty ? wanted.lowerBound : wanted.lowerBound + Int64(skipped.count)

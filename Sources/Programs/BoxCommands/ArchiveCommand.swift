@@ -15,9 +15,9 @@ struct ArchiveCommand: ParsableCommand {
             the file allows. OpenTDF's tools open the same files. A camera that records makes one each minute.
             """,
         subcommands: [
-            ArchiveListCommand.self, ArchiveExportCommand.self, ArchivePinCommand.self, ArchiveUnpinCommand.self,
-            ArchiveDeleteCommand.self, ArchiveCreateCommand.self, ArchiveVerifyCommand.self, ArchiveOpenCommand.self,
-            ArchivePlayabilityCommand.self,
+            ArchiveListCommand.self, ArchiveThumbnailsCommand.self, ArchiveExportCommand.self, ArchivePinCommand.self,
+            ArchiveUnpinCommand.self, ArchiveDeleteCommand.self, ArchiveCreateCommand.self, ArchiveVerifyCommand.self,
+            ArchiveOpenCommand.self, ArchivePlayabilityCommand.self,
         ])
 }
 

@@ -20,6 +20,9 @@ struct FilmSource {
 
     var name: String { bound?.name.fileName ?? path.split(separator: "/").last.map(String.init) ?? path }
 
+    /// As its name says.
+    var isPinned: Bool { RecordingName(name)?.isPinned ?? false }
+
     func reader() throws(ArchiveError) -> ArchiveReader {
         if let grown { return grown.reader }
         if let bound { return try ArchiveReader(bound.file) }

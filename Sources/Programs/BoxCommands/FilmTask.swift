@@ -29,9 +29,19 @@ struct FilmTask {
         camera: String, _ times: RecordingTimeOptions, _ place: RecordingDirectoryOption, _ parser: MomentParser,
         action: String, takesGrowing: Bool = true, or what: String
     ) throws(CommandFailure) {
+        try place.shelf.check(camera, or: what)
+        try self.init(
+            camera: camera, between: try times.range(parser, or: what), place, parser, action: action,
+            takesGrowing: takesGrowing, or: what)
+    }
+
+    /// The same between two times, or of all that there is.
+    init(
+        camera: String, between range: RecordingRange, _ place: RecordingDirectoryOption, _ parser: MomentParser,
+        action: String, takesGrowing: Bool = true, or what: String
+    ) throws(CommandFailure) {
         let shelf = place.shelf
-        try shelf.check(camera, or: what)
-        range = try times.range(parser, or: what)
+        self.range = range
         let (listing, grown) =
             takesGrowing
             ? try shelf.films(of: camera, between: range, or: what)
@@ -39,7 +49,9 @@ struct FilmTask {
         guard !listing.recordings.isEmpty || grown != nil else {
             throw Self.nothing(
                 what,
-                "nothing of \(camera) is recorded from \(parser.clock.text(range.from)) to \(parser.clock.text(range.to))",
+                "nothing of \(camera) is recorded"
+                    + (range == .all
+                        ? "" : " from \(parser.clock.text(range.from)) to \(parser.clock.text(range.to))"),
                 (listing.recordsNow
                     ? takesGrowing
                         ? "what is being recorded now is not written so far: run it again in a moment"

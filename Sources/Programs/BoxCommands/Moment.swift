@@ -35,15 +35,29 @@ struct MomentParser {
     private static let maxLength = 64
 
     func parse(_ written: String) throws(Fault) -> Moment {
-        // What is repeated in an error.
-        let shown = String(written.prefix(Self.maxLength))
-        guard written.utf8.count <= Self.maxLength else { throw .form(shown) }
-        let text = written.lowercased().filter(\.isASCII).trimmed
-        guard text.utf8.count == written.lowercased().trimmed.utf8.count, !text.isEmpty else { throw .form(shown) }
+        let (text, shown) = try Self.plain(written)
         if text == "now" { return .instant(now) }
         if let ago = try ago(text, shown) { return .instant(ago) }
         if let offset = try offset(text, shown) { return .offset(offset) }
         return .instant(try instant(text, shown))
+    }
+
+    /// `2026-11-28`, `today`, `yesterday`: from midnight to midnight by this clock, in milliseconds since 1970.
+    func day(_ written: String) throws(Fault) -> (from: Int64, to: Int64) {
+        let (text, shown) = try Self.plain(written)
+        let midnight = try day(text[...], clock, shown)
+        let (from, to) = (clock.instant(midnight), clock.instant(midnight + 86_400))
+        guard CalendarTime.range.contains(from) else { throw .noSuchTime(shown) }
+        return (from * 1000, to * 1000)
+    }
+
+    /// - Returns: what was meant, and what is repeated in an error.
+    private static func plain(_ written: String) throws(Fault) -> (text: String, shown: String) {
+        let shown = String(written.prefix(maxLength))
+        guard written.utf8.count <= maxLength else { throw .form(shown) }
+        let text = written.lowercased().filter(\.isASCII).trimmed
+        guard text.utf8.count == written.lowercased().trimmed.utf8.count, !text.isEmpty else { throw .form(shown) }
+        return (text, shown)
     }
 
     /// `-10m`

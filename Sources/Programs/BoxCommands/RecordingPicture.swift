@@ -68,16 +68,33 @@ struct RecordingPicture {
         return local - local % 86_400
     }
 
-    private func rows(_ day: Int64, _ cells: Int, _ style: Style) -> [String] {
+    /// One day: hours, blocks for its half hours, and how much there is of it.
+    func day(of time: CalendarTime) -> (scale: String, blocks: String, total: String) {
+        let edges = edges(CalendarTime(year: time.year, month: time.month, day: time.day).seconds ?? 0, 48)
+        return (Self.scale(48), String(bar(edges)), total(edges))
+    }
+
+    /// Of the cells of a day, in milliseconds since 1970.
+    private func edges(_ day: Int64, _ cells: Int) -> [Int64] {
         var edges = (0...Int64(cells)).map { clock.instant(day + $0 * 86_400 / Int64(cells)) * 1000 }
         // Where clocks are set forward, what they skip begins and ends when they are set.
         for index in (0..<cells).reversed() { edges[index] = min(edges[index], edges[index + 1]) }
-        let bar = (0..<cells).map {
-            Self.block(recorded(edges[$0], edges[$0 + 1], of: parts), edges[$0 + 1] - edges[$0])
-        }
+        return edges
+    }
+
+    private func bar(_ edges: [Int64]) -> [Character] {
+        zip(edges, edges.dropFirst()).map { Self.block(recorded($0, $1, of: parts), $1 - $0) }
+    }
+
+    private func total(_ edges: [Int64]) -> String {
+        Quantity.time(seconds: Double(recorded(edges[0], edges[edges.count - 1], of: parts) / 1000))
+    }
+
+    private func rows(_ day: Int64, _ cells: Int, _ style: Style) -> [String] {
+        let edges = edges(day, cells)
+        let bar = bar(edges)
         let time = CalendarTime(seconds: day)
-        let total = recorded(edges[0], edges[cells], of: parts)
-        let text = Quantity.time(seconds: Double(total / 1000))
+        let text = total(edges)
         var rows = [
             "\(time.weekday) \(time.dayText)  " + String(bar)
                 + String(repeating: " ", count: max(1, Self.total - DisplayWidth.of(text))) + text

@@ -118,4 +118,22 @@ struct MomentParserTests {
         #expect(CalendarTime(seconds: .max).dayText == "9999-12-31")
         #expect(CalendarTime(seconds: .min).dayText == "1970-01-01")
     }
+
+    @Test(arguments: [
+        ("2026-11-28", "2026-11-27T23:00:00.000Z", 24), ("today", "2026-11-27T23:00:00.000Z", 24),
+        (" Yesterday", "2026-11-26T23:00:00.000Z", 24), ("2026-10-25", "2026-10-24T22:00:00.000Z", 25),
+        ("2026-03-29", "2026-03-28T23:00:00.000Z", 23),
+    ])
+    func `a day is as long as its clock makes it`(written: String, from: String, hours: Int64) throws {
+        let day = try parser.day(written)
+        #expect(CalendarTime.iso8601(day.from) == from)
+        #expect(day.to - day.from == hours * 3_600_000)
+    }
+
+    @Test(arguments: [
+        "", "now", "10:00", "-1d", "60", "2026-11-28T10:00", "today 10:00", "2026-11-31", "tomorrow", "26-1-1",
+    ])
+    func `what is no day is refused`(written: String) {
+        #expect(throws: MomentParser.Fault.self) { try parser.day(written) }
+    }
 }

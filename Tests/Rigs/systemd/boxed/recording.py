@@ -118,6 +118,7 @@ def opened(box, checks):
             "--kas", "http://127.0.0.1:9443/kas", "--kas-token-file", f"/root/{subject}.token")
         checks.expect(f"{subject}, who may see {stream}: archive export ends with {status}", done.status == status, done)
     checks.expect("what was refused has left nothing", not pathlib.Path(box.path("/root/bob.mp4")).exists(), "")
+    thumbnails(box, checks)
     growing(box, checks)
     recoverable(box, checks)
     shown = subprocess.run(
@@ -127,6 +128,29 @@ def opened(box, checks):
     checks.expect("ffmpeg decodes what came out, without a complaint",
                   shown.returncode == 0 and not shown.stderr and len(pictures) > 100,
                   f"{len(pictures)} frames, {shown.stderr[-1000:]}")
+
+
+def thumbnails(box, checks):
+    """A page with a picture of each recording, for its owner alone; nobody without a key gets any of it."""
+    before = finished(box)
+
+    def page(subject):
+        return box.ctl(
+            "archive", "thumbnails", "front", "--from=-1h", "--to=now", "--output", f"/root/{subject}.page", "--json",
+            "--kas", "http://127.0.0.1:9443/kas", "--kas-token-file", f"/root/{subject}.token")
+
+    done = page("alice")
+    checks.expect("archive thumbnails: a picture of each recording", done.ok and not done.document["skipped"]
+                  and len(done.document["pictures"]) >= len(before), done)
+    modes = [box.run("stat", "-c", "%U %a", f"/root/alice.page{name}").out.strip() for name in ("", "/index.html")]
+    checks.same("the page is its owner's alone", modes, ["root 700", "root 600"])
+    text = pathlib.Path(box.path("/root/alice.page/index.html")).read_text()
+    checks.same("it shows them", text.count('src="data:image/jpeg;base64,/9j/'), len(done.document["pictures"]))
+    refused = page("bob")
+    checks.expect("bob, who may not see front: no page", refused.status == 6
+                  and not pathlib.Path(box.path("/root/bob.page")).exists(), refused)
+    checks.same("beside the recordings is nothing new",
+                [name for name in files(box) if not NAME.fullmatch(name) and not name.endswith((".part", ".journal"))], [])
 
 
 def growing(box, checks):
