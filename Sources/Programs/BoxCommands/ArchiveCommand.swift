@@ -196,6 +196,8 @@ extension CommandFailure {
             case .tokenUnreadable, .configuration, .signingKey: .usage
             case .unreachable, .slow, .notAKeyService: .remoteUnreachable
             case .denied, .status(401, _), .status(403, _): .notPermitted
+            // It is there, and has no time: another moment, or another recording, has nothing to do with this archive.
+            case .status where error.retry == .soon: .remoteUnreachable
             default: .failed
             }
         self.init(what: what, why: "\(error.what): \(error.why)", hint: error.hint, status: status)

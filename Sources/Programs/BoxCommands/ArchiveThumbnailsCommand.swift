@@ -2,7 +2,6 @@ import Archive
 import ArgumentParser
 import BoxView
 import Console
-import Glibc
 import VideoCodec
 
 struct ArchiveThumbnailsCommand: AsyncParsableCommand {
@@ -46,7 +45,7 @@ struct ArchiveThumbnailsCommand: AsyncParsableCommand {
 
     @OptionGroup(visibility: .hidden) var box: HostOption
 
-    /// After so many that were refused a key, and none that was not, nobody is asked any more.
+    /// After so many that were refused a key, and no picture, nobody is asked any more.
     private static let mostRefusals = 3
 
     func validate() throws {
@@ -66,7 +65,7 @@ struct ArchiveThumbnailsCommand: AsyncParsableCommand {
             camera: camera, between: try range(parser, or: what), place, parser, action: "shown", or: what)
         let plan = try plan(task, parser.clock, or: what)
         try ArchiveOutput.check(path, input: output, replaces: force, or: what)
-        guard access(MachineEncoders.daemon, X_OK) == 0 else {
+        guard MachineEncoders.canProbe else {
             throw CommandFailure(
                 what: what, why: "there is no \(MachineEncoders.daemon), which decodes frames in a sandbox",
                 hint: "install watchboxd beside watchboxctl")
@@ -76,7 +75,10 @@ struct ArchiveThumbnailsCommand: AsyncParsableCommand {
         let (document, refusal) = try await write(plan, of: task, keys, to: file, parser.clock, path)
         if let lack = SandboxShortfall.take() { StandardError.writeLine(lack) }
         StandardOutput.show(document, json: json, document.lines())
-        if let refusal { throw ExitCode(refusal.status.rawValue) }
+        if let refusal {
+            StandardError.writeLine("\(refusal.why). Next: \(refusal.hint)")
+            throw ExitCode(refusal.status.rawValue)
+        }
     }
 
     private func range(_ parser: MomentParser, or what: String) throws(CommandFailure) -> RecordingRange {
@@ -104,7 +106,9 @@ struct ArchiveThumbnailsCommand: AsyncParsableCommand {
             throw CommandFailure(
                 what: what,
                 why: "that would be \(error.count) pictures, and a page has \(ThumbnailPlan.most) at most",
-                hint: "take --every \(ThumbnailInterval(seconds: error.enough).text) or more, or a shorter time",
+                hint: ThumbnailInterval.range.contains(error.enough)
+                    ? "take --every \(ThumbnailInterval(seconds: error.enough).text) or more, or a shorter time"
+                    : "take a shorter time",
                 status: .usage)
         }
     }
@@ -123,7 +127,7 @@ struct ArchiveThumbnailsCommand: AsyncParsableCommand {
             keys, FrameDecoderChild(executable: MachineEncoders.daemon), output: path, clock: clock)
         var document = ThumbnailsDocument(
             camera: camera, path: path, recordings: task.sources.count, every: plan.every,
-            unfinished: task.unfinished ?? 0)
+            recordsNow: task.recordsNow, unfinished: task.unfinished ?? 0)
         let work = ArchiveWork("making pictures", total: Int64(plan.tiles.count))
         defer { work.end() }
         var refusal: CommandFailure?
@@ -159,7 +163,7 @@ struct ArchiveThumbnailsCommand: AsyncParsableCommand {
                         + (document.skipped.first.map { "\($0.file): \($0.reason)" } ?? ""),
                     hint: "look at it: watchboxctl archive verify; or take another time")
         }
-        try file.append(page.end(document.summary), or: what)
+        try file.append(page.end(document.summary, plan.trailing), or: what)
         document.bytes = file.size
         try file.finish(replaces: force, or: what)
         return (document, refusal)

@@ -4,6 +4,7 @@ import CameraModel
 import Console
 import ControlAPI
 import ControlClient
+import Glibc
 internal import Platform
 internal import Settings
 import TDFCryptography
@@ -130,11 +131,14 @@ struct RecordingOnCommand: AsyncParsableCommand {
     /// Looked at here: a private key that somebody named by mistake goes nowhere.
     static func key(_ file: String, _ camera: String) throws(CommandFailure) -> RecoveryKey {
         let what = "the recording of \(camera) was not changed"
-        let bytes: [UInt8]
-        do throws(SmallFile.Failure) { bytes = try SmallFile.whole(file, limit: RecoveryKey.maxLength) } catch {
+        // It may be the wrong half.
+        ClearFilm.forbidCoreDumps()
+        var bytes: [UInt8]
+        do throws(SmallFile.Failure) { bytes = try SmallFile.whole(file, limit: 64 << 10) } catch {
             throw CommandFailure(
                 what: what, why: "\(file): \(error)", hint: "check the file and its permissions", status: .usage)
         }
+        defer { bytes.withUnsafeMutableBytes { if let start = $0.baseAddress { explicit_bzero(start, $0.count) } } }
         do throws(RecoveryKey.Fault) { return try RecoveryKey(String(decoding: bytes, as: UTF8.self)) } catch {
             throw CommandFailure(
                 what: what, why: "\(file) \(error)",

@@ -3,7 +3,7 @@ import Console
 import Glibc
 import Platform
 
-/// The page in its folder, which it makes where there is none: both are for their owner alone. Whoever lets go of it before it is finished leaves
+/// The page in its folder, which it makes where there is none: what it makes is for its owner alone. Whoever lets go of it before it is finished leaves
 /// nothing behind.
 final class ThumbnailFile {
     static let name = "index.html"

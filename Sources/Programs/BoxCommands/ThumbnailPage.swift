@@ -85,10 +85,12 @@ struct ThumbnailPage {
             """
     }
 
-    /// - Parameter summary: what else there is to say of all of it.
-    func end(_ summary: String) -> String {
+    /// - Parameters:
+    ///   - summary: what else there is to say of all of it.
+    ///   - breaks: behind the last tile.
+    func end(_ summary: String, _ breaks: [ThumbnailPlan.Break] = []) -> String {
         """
-        \(day == nil ? "" : Self.endOfDay)<footer><p>\(Self.escaped(summary))</p>
+        \(gap(breaks))\(day == nil ? "" : Self.endOfDay)<footer><p>\(Self.escaped(summary))</p>
         <p>These pictures are not encrypted: whoever has this file sees them.</p></footer>
         </body>
         </html>

@@ -1,3 +1,5 @@
+import Archive
+
 /// Which recordings a page of thumbnails shows: those that begin in the time, and of each part of the clock the first.
 struct ThumbnailPlan: Equatable {
     /// Where two recordings that follow each other do not go on into each other: nothing is recorded in between, or the clock was set back.
@@ -33,6 +35,8 @@ struct ThumbnailPlan: Equatable {
     /// Seconds by this machine's clock of which there is one picture at most; nil: each recording has one.
     let every: Int64?
     let tiles: [Tile]
+    /// Behind the last of them.
+    let trailing: [Break]
 
     /// - Parameters:
     ///   - recordings: when each begins and ends, in milliseconds since 1970, in the order in which they were made.
@@ -82,6 +86,8 @@ struct ThumbnailPlan: Equatable {
             tiles.append(Tile(index: index, breaks: breaks.compactMap { Self.break(recordings, before: $0) }))
         }
         self.tiles = tiles
+        let behind = tiles.last.map { $0.index + 1 } ?? recordings.count
+        trailing = (behind..<recordings.count).compactMap { Self.break(recordings, before: $0) }
     }
 
     private static func `break`(_ recordings: [(begin: Int64, end: Int64)], before index: Int) -> Break? {

@@ -1,3 +1,4 @@
+import Archive
 import BoxView
 import Console
 import Wire
@@ -34,14 +35,17 @@ struct ThumbnailsDocument: Codable, Equatable {
     var every: Int64?
     var pictures: [Picture] = []
     var skipped: [Skipped] = []
+    /// More is being recorded than has a picture.
+    var recordsNow: Bool
     /// How many recordings a power cut or a kill left, of which there is no picture.
     var unfinished: Int
 
-    init(camera: String, path: String, recordings: Int, every: Int64?, unfinished: Int) {
+    init(camera: String, path: String, recordings: Int, every: Int64?, recordsNow: Bool, unfinished: Int) {
         self.camera = camera
         self.path = path
         self.recordings = recordings
         self.every = every
+        self.recordsNow = recordsNow
         self.unfinished = unfinished
     }
 
@@ -68,6 +72,7 @@ struct ThumbnailsDocument: Codable, Equatable {
         var lines = ["\(path): \(summary), \(Quantity.bytes(Int(bytes)))."]
         lines += skipped.prefix(Self.shown).map { "    \($0.file): no picture: \($0.reason)" }
         if skipped.count > Self.shown { lines.append("    and \(skipped.count - Self.shown) more: --json lists them") }
+        if recordsNow { lines.append("    what is being recorded now is in it as far as it is written") }
         if let text = RecordedListing.unfinishedText(unfinished) { lines.append("    \(text)") }
         return lines.map { Style.oneLine(ShownText.line($0, bytes: 1000, mark: "…")) }
     }

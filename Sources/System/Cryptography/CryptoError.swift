@@ -11,6 +11,9 @@ public enum CryptoError: Error, Equatable, Sendable {
         case unsupportedCurve
         /// RSA outside 2048…4096 bits.
         case rsaSize(bits: Int)
+        /// RSA with numbers that protect nothing, or that nothing can be encrypted with: an even modulus, or an exponent that is 1, even, or
+        /// longer than 64 bits.
+        case rsaNumbers
         /// A raw or symmetric key of the wrong length.
         case length(Int)
         /// The keys are of different curves.

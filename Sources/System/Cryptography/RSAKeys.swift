@@ -43,6 +43,14 @@ public final class RSAPublicKey: Sendable {
     init(_ key: KeyObject) throws(CryptoError) {
         guard key.isA("RSA") else { throw .invalidKey(.unreadable) }
         guard Self.acceptedBits.contains(key.bits) else { throw .invalidKey(.rsaSize(bits: key.bits)) }
+        // libcrypto reads a key without a look at its numbers, and encrypts under an exponent of 1: to what the padding alone hides,
+        // which anybody undoes. Longer ones than 64 bits it refuses when it is to encrypt.
+        let (modulus, exponent) = (
+            try key.number(watchbox_param_rsa_n()), try key.number(watchbox_param_rsa_e())
+        )
+        guard modulus.last.map({ $0 & 1 }) == 1, exponent.last.map({ $0 & 1 }) == 1, exponent != [1],
+            exponent.count <= 8
+        else { throw .invalidKey(.rsaNumbers) }
         self.key = key
     }
 

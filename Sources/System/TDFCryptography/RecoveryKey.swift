@@ -32,9 +32,9 @@ public struct RecoveryKey: Equatable, Sendable {
 
     /// - Parameter text: SubjectPublicKeyInfo in PEM, or the Base64 between its lines.
     public init(_ text: String) throws(Fault) {
-        guard text.utf8.count <= Self.maxLength else { throw .length(text.utf8.count) }
         // First: it is worth a word of its own, whatever else is in the text.
         guard !text.contains("PRIVATE KEY") else { throw .isPrivate }
+        guard text.utf8.count <= Self.maxLength else { throw .length(text.utf8.count) }
         let pem = text.contains("-----BEGIN ") ? text : Self.pem(of: text)
         let loaded: PublicKeyPEM
         do throws(CryptoError) { loaded = try PublicKeyPEM.load(pem) } catch { throw .key(error) }
@@ -61,12 +61,13 @@ public struct RecoveryKey: Equatable, Sendable {
 }
 
 extension RecoveryKey.Fault: CustomStringConvertible {
-    /// After "the key" and a colon.
+    /// After the name of what holds it: `public.pem is not a key of RSA`.
     public var description: String {
         switch self {
         case .isPrivate: "holds a private key"
         case .length(let count): "has \(count) bytes, and at most \(RecoveryKey.maxLength) are read"
         case .key(.invalidKey(.rsaSize(let bits))): "is an RSA key of \(bits) bits, and 2048 to 4096 are taken"
+        case .key(.invalidKey(.rsaNumbers)): "is an RSA key whose numbers protect nothing"
         case .key: "is not a public key in PEM"
         case .isNotRSA: "is not a key of RSA"
         }

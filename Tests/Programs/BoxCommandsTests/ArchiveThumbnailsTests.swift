@@ -145,7 +145,7 @@ import Testing
         #expect(try Self.files(below: stage.path("page")) == ["other"])
     }
 
-    @Test func `another's key ends it with its own status, after three`() async throws {
+    @Test func `another's key ends it with its own status`() async throws {
         let stage = try ArchiveExportTests.stage()
         try stage.write(Array(try RSAPrivateKey.generate(bits: 2048).privateKeyPEM().utf8), "other.pem")
         let outcome = try await Self.thumbnails(stage, key: "other.pem")

@@ -78,6 +78,10 @@ struct ThumbnailPlanTests {
         let setBack = Break(from: begin + 660_000, to: begin - 60_000)
         #expect(first.isGap && second.isGap && !setBack.isGap)
         #expect(try Self.plan(recordings).tiles.map(\.breaks) == [[], [], [first], [second], [setBack]])
+        #expect(try Self.plan(recordings).trailing == [])
+        // Of one that has no picture behind them.
+        let trailing = try Self.plan(Array(recordings.prefix(4)), every: 3600)
+        #expect(trailing.tiles.map(\.index) == [0] && trailing.trailing == [first, second])
         let plan = try Self.plan(recordings, every: 300)
         #expect(plan.tiles.map(\.index) == [0, 3, 4])
         #expect(plan.tiles.map(\.breaks) == [[], [first, second], [setBack]])

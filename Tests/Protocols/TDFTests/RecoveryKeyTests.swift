@@ -82,6 +82,38 @@ struct RecoveryKeyTests {
         #expect(Self.fault(weak) == .key(.invalidKey(.rsaSize(bits: 1024))))
     }
 
+    /// What is encrypted under an exponent of 1 anybody reads; an even modulus encrypts nothing.
+    @Test func `numbers that protect nothing are refused`() throws {
+        let (modulus, exponent) = (try Self.pair.publicKey.modulus(), try Self.pair.publicKey.exponent())
+        #expect(try RecoveryKey(Self.key(modulus, exponent)).bits == 2048)
+        #expect(try RecoveryKey(Self.key(modulus, [3])).bits == 2048)
+        var even = modulus
+        even[even.count - 1] &= 0xFE
+        for (modulus, exponent) in [
+            (modulus, [1]), (modulus, [2]), (modulus, [1, 0, 0]), (even, exponent),
+            (modulus, [UInt8](repeating: 1, count: 9)),
+        ] as [([UInt8], [UInt8])] {
+            #expect(Self.fault(Self.key(modulus, exponent)) == .key(.invalidKey(.rsaNumbers)), "\(exponent)")
+        }
+    }
+
+    /// Base64 of a SubjectPublicKeyInfo (RFC 8017, A.1.1; RFC 5280, 4.1).
+    private static func key(_ modulus: [UInt8], _ exponent: [UInt8]) -> String {
+        func element(_ tag: UInt8, _ content: [UInt8]) -> [UInt8] {
+            let count = content.count
+            let length: [UInt8] =
+                count < 128
+                ? [UInt8(count)] : count < 256 ? [0x81, UInt8(count)] : [0x82, UInt8(count >> 8), UInt8(count & 255)]
+            return [tag] + length + content
+        }
+        func integer(_ number: [UInt8]) -> [UInt8] {
+            element(2, number.first.map { $0 >= 128 } == true ? [0] + number : number)
+        }
+        let algorithm = element(0x30, element(6, [0x2A, 0x86, 0x48, 0x86, 0xF7, 0x0D, 1, 1, 1]) + [5, 0])
+        let numbers = element(0x30, integer(modulus) + integer(exponent))
+        return Base64.encode(element(0x30, algorithm + element(3, [0] + numbers)))
+    }
+
     // MARK: - In archives
 
     private static let segments: [[UInt8]] = [[1, 2, 3], [], [UInt8](repeating: 7, count: 900)]

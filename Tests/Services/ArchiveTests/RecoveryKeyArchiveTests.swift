@@ -69,12 +69,34 @@ struct RecoveryKeyArchiveTests {
         #expect(try opened(stage.directory, with: ArchiveStage.key, entry: 0) == Array(GrowingStage.segments.joined()))
     }
 
-    @Test func `a journal with more ways than readers take is not made, and one that has them is none`() throws {
+    @Test func `a journal with more ways than readers take is not made`() throws {
         let stage = try ArchiveStage()
         let recipient = try RecoveryKey(try Self.pair.publicKey.spkiPEM()).recipient
         #expect(throws: ArchiveError.self) {
             try GrowingStage.archive(in: stage.directory, alternatives: Array(repeating: recipient, count: 16))
         }
+        #expect(stage.files == [])
+    }
+
+    /// Somebody who can write to the directory makes them.
+    @Test(arguments: [16, 300], ["1", "2"])
+    func `one that has them, or whose ways are to shares of a key, is refused and ends nothing`(
+        count: Int, sid: String
+    ) throws {
+        let stage = try ArchiveStage()
+        try left(in: stage.directory)
+        let journal = "\(stage.directory)/\(GrowingStage.name).journal"
+        let checksum: ([UInt8]) -> UInt32 = { CRC32($0).value }
+        let (json, entries) = try #require(ArchiveJournal.read(try ArchiveStage.bytes(journal), checksum: checksum))
+        var head = try ManifestJSON.decode(GrowingArchive.Head.self, json)
+        var other = try #require(head.envelope.alternatives?.first)
+        other.sid = sid
+        head.envelope.alternatives = Array(repeating: other, count: sid == "1" ? count : 1)
+        var bytes = try ArchiveJournal.head(try ManifestJSON.encode(value: head), checksum: checksum)
+        for entry in entries { bytes += ArchiveJournal.encode(entry, checksum: checksum) }
+        try Data(bytes).write(to: URL(fileURLWithPath: journal))
+        #expect(throws: ArchiveError.self) { try GrownArchive("\(stage.directory)/\(GrowingStage.name).part") }
+        #expect(try GrowingStage.finish(in: stage.directory) == .empty)
         #expect(stage.files == [])
     }
 }

@@ -9,16 +9,14 @@ extension DoctorCheck {
     /// Who opens it: the box itself has no key.
     ///
     /// - Parameter recoverable: cameras that have a recovery key.
-    private static func opener(_ recoverable: [String], of recorded: [String]) -> String {
-        let alone =
-            "what is recorded opens with the KAS's keys alone; watchboxctl kas backup, where it runs, keeps them"
-        guard !recoverable.isEmpty else { return alone }
-        let others = recorded.filter { !recoverable.contains($0) }
-        let both = "opens with the KAS's keys or its recovery key, which watchboxctl recording status names"
-        return others.isEmpty
-            ? "what is recorded \(both)"
-            : "what is recorded of \(recoverable.joined(separator: ", ")) \(both); of \(others.joined(separator: ", ")) with "
-                + "the KAS's keys alone, which watchboxctl kas backup keeps, where it runs"
+    private static func opener(_ recoverable: [String]) -> String {
+        let alone = "what is recorded opens with the KAS's keys alone"
+        let kept = "; watchboxctl kas backup, where it runs, keeps them"
+        guard !recoverable.isEmpty else { return alone + kept }
+        // What was there before a camera got one is not wrapped for it.
+        return
+            "\(alone)\(kept); of \(recoverable.joined(separator: ", ")) with a recovery key as well, from when it was set: "
+            + "watchboxctl recording status names it"
     }
 
     /// Which cameras are recorded, and who can open that.
@@ -28,7 +26,7 @@ extension DoctorCheck {
         }
         let recorded = settings.cameras.filter { $0.value.record != .off && $0.value.active }.keys.sorted()
         guard !recorded.isEmpty else { return .ok("no camera is recorded") }
-        let who = opener(recorded.filter { settings.cameras[$0]?.recordRecoveryKey != nil }, of: recorded)
+        let who = opener(recorded.filter { settings.cameras[$0]?.recordRecoveryKey != nil })
         guard case .success(let status) = await context.status() else {
             return .ok("\(recorded.joined(separator: ", ")): \(who)")
         }
