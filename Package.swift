@@ -222,7 +222,8 @@ let package = Package(
         module(
             "Archive",
             [
-                "CommonEncryption", "Compression", "Cryptography", "KeyAccess", "NanoTDF", "Platform", "TDF",
+                "CommonEncryption", "Compression", "ControlAPI", "Cryptography", "KeyAccess", "NanoTDF", "Platform",
+                "TDF",
                 "TDFCryptography", "Wire",
             ]),
         module(
@@ -251,7 +252,7 @@ let package = Package(
                 "BoxReadings", "CameraModel", "ControlAPI", "ControlClient", "Database", "ErrorCatalog", "Platform",
                 "PrometheusText", "Systemd", lifecycle, logging,
             ]),
-        module("BoxView", ["CameraModel", "ControlAPI", "ErrorCatalog", "Console", "Settings"]),
+        module("BoxView", ["CameraModel", "ControlAPI", "ErrorCatalog", "Console", "Settings", "Wire"]),
         module(
             "Doctor",
             [
@@ -282,8 +283,9 @@ let package = Package(
         module(
             "Recording",
             [
-                "Archive", "BoxReadings", "CameraModel", "CameraPipeline", "ErrorCatalog", "KeyAccessClient", "Media",
-                "MediaFile", "NanoTDF", "Platform", "Settings", "TDF", "TDFCryptography", lifecycle, logging,
+                "Archive", "BoxReadings", "CameraModel", "CameraPipeline", "ControlAPI", "ErrorCatalog",
+                "KeyAccessClient", "Media", "MediaFile", "NanoTDF", "Platform", "Settings", "TDF", "TDFCryptography",
+                lifecycle, logging,
             ]),
         module(
             "Relay",
@@ -393,14 +395,16 @@ let package = Package(
         tests(
             "Archive",
             [
-                "Archive", "ArchiveGrower", "Compression", "Cryptography", "KeyAccess", "NanoTDF", "Platform", "TDF",
+                "Archive", "ArchiveGrower", "Compression", "ControlAPI", "Cryptography", "KeyAccess", "NanoTDF",
+                "Platform", "TDF",
                 "TDFCryptography", "Wire",
             ]),
         tests(
             "Recording",
             [
-                "Archive", "CameraModel", "CameraPipeline", "Cryptography", "ErrorCatalog", "KeyAccessClient", "Media",
-                "MediaFile", "NanoTDF", "Platform", "Recording", "TDF", "TDFCryptography", "VideoCodec", lifecycle,
+                "Archive", "CameraModel", "CameraPipeline", "ControlAPI", "Cryptography", "ErrorCatalog",
+                "KeyAccessClient", "Media", "MediaFile", "NanoTDF", "Platform", "Recording", "TDF", "TDFCryptography",
+                "VideoCodec", lifecycle,
             ]),
         tests("Compression", ["Compression"]),
         tests("Cryptography", ["Cryptography", "NanoTDF", "Wire"], fixtures: true),
@@ -501,7 +505,8 @@ let package = Package(
             [
                 "APIServer", "Archive", "BoxCommands", "BoxConfiguration", "BoxView", "Console", "ControlAPI",
                 "ControlClient", "ControlPlane", "CredentialStore", "Cryptography", "KeyAccess", "Media", "MediaFile",
-                "NanoTDF", "Settings", "Systemd", "TDF", "TDFCryptography", "VideoCodec", "watchboxctl", arguments,
+                "NanoTDF", "Settings", "Systemd", "TDF", "TDFCryptography", "VideoCodec", "watchboxctl", "Wire",
+                arguments,
                 lifecycle, logging,
             ]),
         tests(

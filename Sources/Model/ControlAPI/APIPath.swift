@@ -34,6 +34,7 @@ public struct APIPath: Sendable {
     public static let snapshot = APIPath("snapshot")
     public static let controls = APIPath("controls")
     public static let recording = APIPath("recording")
+    public static let recordings = APIPath("recordings")
     public static let test = APIPath("test")
     public static let ptz = APIPath("ptz")
     public static let presets = APIPath("presets")

@@ -1,3 +1,4 @@
+import Archive
 import BoxView
 import Media
 import MediaFile

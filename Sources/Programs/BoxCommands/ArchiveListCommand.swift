@@ -2,6 +2,7 @@ import Archive
 import ArgumentParser
 import BoxView
 import Console
+import ControlAPI
 
 struct ArchiveListCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

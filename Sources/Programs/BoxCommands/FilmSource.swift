@@ -2,6 +2,7 @@ import Archive
 import BoxView
 import Console
 import Platform
+import Wire
 
 /// An archive that something is taken from.
 struct FilmSource {

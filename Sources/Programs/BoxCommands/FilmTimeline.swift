@@ -1,3 +1,4 @@
+import Archive
 import Media
 
 /// Puts recordings behind each other as their times say: what was recorded without a gap goes on without one, a short gap stays as long as it

@@ -1,5 +1,6 @@
 import BoxView
 import Glibc
+import Wire
 
 /// What clocks on the wall show at an instant: the zone of this machine, or another.
 struct LocalClock: Sendable {

@@ -1,4 +1,5 @@
 import BoxView
+import Wire
 
 /// A time as a person writes it: on a clock, or from the beginning of a film.
 enum Moment: Equatable, Sendable {

@@ -1,4 +1,6 @@
+import Archive
 import BoxView
+import Wire
 
 /// What is recorded, as a picture: a line for each day, and in it a block for each half hour, as high as the part of it that there is.
 struct RecordingPicture {

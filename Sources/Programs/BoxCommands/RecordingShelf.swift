@@ -43,33 +43,10 @@ struct RecordingShelf {
         of camera: String, between range: RecordingRange, or what: String
     ) throws(CommandFailure) -> RecordedListing {
         do throws(FileFailure) {
-            return try look(at: recordings(of: camera), between: range).listing
+            return try recordings(of: camera).look().listing(between: range)
         } catch {
             throw failure(error, or: what)
         }
-    }
-
-    /// What somebody sees who looks at a directory once.
-    private struct Look {
-        var listing: RecordedListing
-        /// Somebody writes to it.
-        var isWriting: Bool
-        /// The newest that has no end.
-        var newest: UInt64?
-        /// It is there; else its journal alone is.
-        var hasNewest: Bool
-    }
-
-    private func look(
-        at directory: RecordingDirectory, between range: RecordingRange
-    ) throws(FileFailure) -> Look {
-        var found = try directory.list()
-        let newest = found.growing.last
-        found.growing = directory.withFrames(found.growing)
-        let isWriting = found.growing.isEmpty ? false : try directory.isWritten()
-        return Look(
-            listing: RecordedListing(found, writing: isWriting ? 1 : 0, between: range), isWriting: isWriting,
-            newest: newest, hasNewest: found.growing.last == newest)
     }
 
     /// The same for whoever takes films: also what is being recorded, as far as it is written, when it has something between both times.
@@ -82,13 +59,13 @@ struct RecordingShelf {
         var looks = 0
         while true {
             looks += 1
-            let look: Look
-            do throws(FileFailure) { look = try self.look(at: directory, between: range) } catch {
+            let look: RecordingLook
+            do throws(FileFailure) { look = try directory.look() } catch {
                 throw failure(error, or: what)
             }
             // It has just got its end: another look finds it under its name.
             if !look.hasNewest, looks < Self.looks { continue }
-            var listing = look.listing
+            var listing = look.listing(between: range)
             guard look.isWriting else { return (listing, nil) }
             do throws(ArchiveError) {
                 // Those before it nobody writes any more.
@@ -158,26 +135,7 @@ struct RecordingShelf {
     }
 }
 
-/// What there is of a camera.
-struct RecordedListing: Equatable {
-    /// Those that were finished and have something of the time that was asked for, in the order in which they were made.
-    var recordings: [RecordingDirectory.Recording]
-    /// One grows now, is none of them, and may have something of the time: it goes on where the newest one ended.
-    var recordsNow: Bool
-    /// What a power cut or a kill left, and may have something of the time: it becomes a recording when the camera is recorded again.
-    var unfinished: Int
-    /// When the newest finished one ends, of whatever time it is; nil: there is none.
-    var newestEnd: Int64?
-
-    /// - Parameter writing: how many of those that grow somebody writes to.
-    init(_ listing: RecordingDirectory.Listing, writing: Int, between range: RecordingRange = .all) {
-        recordings = listing.recordings.filter { range.overlaps($0.name) }
-        newestEnd = listing.recordings.last?.name.end
-        let isOpen = range.to > newestEnd ?? .min
-        unfinished = isOpen ? listing.growing.count - writing : 0
-        recordsNow = writing > 0 && isOpen
-    }
-
+extension RecordedListing {
     /// What is to be said of so many that are unfinished; nil: nothing.
     static func unfinishedText(_ count: Int) -> String? {
         switch count {
@@ -186,20 +144,6 @@ struct RecordedListing: Equatable {
         default: "\(count) unfinished: they are finished when the camera is recorded again"
         }
     }
-}
-
-/// From one time to another, in milliseconds since 1970.
-struct RecordingRange: Equatable {
-    var from: Int64
-    var to: Int64
-
-    static let all = RecordingRange(from: .min, to: .max)
-
-    func overlaps(_ name: RecordingName) -> Bool { overlaps(name.begin, name.end) }
-
-    func overlaps(_ begin: Int64, _ end: Int64) -> Bool { begin < to && end > from }
-
-    func contains(_ name: RecordingName) -> Bool { name.begin >= from && name.end <= to }
 }
 
 /// `--directory`.

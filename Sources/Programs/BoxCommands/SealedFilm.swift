@@ -7,6 +7,7 @@ import MediaFile
 import NanoTDF
 import Platform
 import TDF
+import Wire
 
 /// One archive of what was recorded: a fragment at a time goes through memory, and none of it to a disk before it is sealed.
 final class SealedFilm: FilmTarget {

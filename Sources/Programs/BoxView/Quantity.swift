@@ -1,3 +1,5 @@
+internal import Wire
+
 /// Figures as people write them.
 public enum Quantity {
     /// `0.4 s`, `41 s`, `14m 02s`, `4h 10m`, `12d 4h`.

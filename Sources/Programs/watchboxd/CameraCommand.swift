@@ -251,7 +251,9 @@ struct CameraCommand: AsyncParsableCommand {
             try await ServiceGroup.untilSignalled(
                 // The last one that is started is the first to stop: the recorder has the last frames of its source.
                 (recorder.map { [$0] } ?? []) + [service]
-                    + unit(of: service, recorder, token: token, logger: logger) + [StartPages()], logger: logger)
+                    + unit(
+                        of: service, recorder, RecordingsReader(camera: id, directory: recordings(configuration)),
+                        token: token, logger: logger) + [StartPages()], logger: logger)
         } catch {
             failure = error
         }
@@ -269,7 +271,8 @@ struct CameraCommand: AsyncParsableCommand {
 
     /// What a camera under systemd, or one with a socket, does beside its frame path.
     private func unit(
-        of service: CameraService, _ recorder: Recorder?, token: HeldAccessToken?, logger: Logger
+        of service: CameraService, _ recorder: Recorder?, _ recordings: RecordingsReader, token: HeldAccessToken?,
+        logger: Logger
     ) -> [any Service] {
         let path = socket ?? (isUnit ? "/run/watchbox/camera/\(id).sock" : nil)
         guard path != nil || Notifier.environment.isActive else { return [] }
@@ -294,7 +297,7 @@ struct CameraCommand: AsyncParsableCommand {
                 mark: { (seconds) throws(CodedError) in
                     guard let recorder else { return try CameraUnitService.Camera.isNotRecorded(seconds) }
                     return recorder.mark(for: seconds.map { .seconds($0) })
-                }),
+                }, recordings: { (query) async throws(CodedError) in try await recordings.page(query) }),
             notifier: .environment,
             watchdogInterval: Notifier.watchdogInterval(
                 environment: ProcessInfo.processInfo.environment,
@@ -307,6 +310,14 @@ struct CameraCommand: AsyncParsableCommand {
                 logger: logger)
         }
         return [unit, server]
+    }
+
+    /// Where its recordings are, also while it is not recorded; nil: nowhere.
+    private func recordings(_ configuration: CameraConfiguration) -> String? {
+        if let recording = configuration.recording { return recording.directory }
+        // The second one of a unit's, after its memory.
+        guard isUnit, let directories = ProcessInfo.processInfo.environment["STATE_DIRECTORY"] else { return nil }
+        return directories.split(separator: ":").dropFirst().first.map(String.init)
     }
 
     /// What an earlier camera of this ID has learned is none of this one's business.

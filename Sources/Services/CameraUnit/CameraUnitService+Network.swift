@@ -1,7 +1,6 @@
 internal import CameraModel
 internal import ControlAPI
 internal import ErrorCatalog
-internal import Synchronization
 internal import Wire
 
 // Routes of cameras on the network. Who may connect to this socket is control and health; a person asks control.
@@ -97,18 +96,4 @@ extension CameraUnitService {
                 hint: "Give http://… or https://… as announced, or leave it out")
         }
     }
-}
-
-/// Lets one in at a time.
-final class TestGate: Sendable {
-    private let isTaken = Mutex(false)
-
-    func begin() -> Bool {
-        isTaken.withLock { taken in
-            defer { taken = true }
-            return !taken
-        }
-    }
-
-    func end() { isTaken.withLock { $0 = false } }
 }

@@ -28,8 +28,10 @@ public final class CameraUnitService: Service {
         /// What happens now is to be recorded; nil: for as long as after any event. False: it is recorded all the time. Throws when the
         /// camera is not recorded.
         public var mark: @Sendable (_ seconds: Double?) throws(CodedError) -> Bool
+        /// A page of what is recorded of it. Never asked for two at once.
+        public var recordings: @Sendable (RecordingsQuery) async throws(CodedError) -> RecordingsDocument.Camera
 
-        /// Without the last five: of a source that plays what is encoded already.
+        /// Without the last six: of a source that plays what is encoded already.
         public init(
             statistics: @escaping @Sendable () async -> CameraStatistics,
             requestKeyFrame: @escaping @Sendable () -> Void, rotateKey: @escaping @Sendable () -> Void,
@@ -38,7 +40,9 @@ public final class CameraUnitService: Service {
             controls: @escaping @Sendable () async throws(CodedError) -> CameraControlsDocument = Self.hasNoControls,
             network: (any NetworkSourceControl)? = nil,
             replaceToken: @escaping @Sendable (_ token: String) throws(CodedError) -> Void = Self.hasNoToken,
-            mark: @escaping @Sendable (_ seconds: Double?) throws(CodedError) -> Bool = Self.isNotRecorded
+            mark: @escaping @Sendable (_ seconds: Double?) throws(CodedError) -> Bool = Self.isNotRecorded,
+            recordings: @escaping @Sendable (RecordingsQuery) async throws(CodedError) -> RecordingsDocument.Camera =
+                Self.hasNoRecordings
         ) {
             self.statistics = statistics
             self.requestKeyFrame = requestKeyFrame
@@ -49,6 +53,14 @@ public final class CameraUnitService: Service {
             self.network = network
             self.replaceToken = replaceToken
             self.mark = mark
+            self.recordings = recordings
+        }
+
+        @Sendable public static func hasNoRecordings(
+            _ query: RecordingsQuery
+        ) async throws(CodedError) -> RecordingsDocument.Camera {
+            throw CodedError(
+                .badRequest, "this camera has no recordings", hint: "Record it: watchboxctl recording on CAMERA")
         }
 
         @Sendable public static func isNotRecorded(_ seconds: Double?) throws(CodedError) -> Bool {
@@ -83,7 +95,8 @@ public final class CameraUnitService: Service {
     }
 
     let camera: Camera
-    let tests = TestGate()
+    let tests = OneAtATime()
+    private let listings = OneAtATime()
     private let notifier: Notifier
     private let watchdogInterval: Duration?
     private let version: String
@@ -146,6 +159,10 @@ public final class CameraUnitService: Service {
                 .document(RecordingMarkDocument(isMarked: try self.camera.mark(try Self.seconds(request))))
             },
             APIRoute(
+                .get, APIPath.recordings(), "What is recorded of this camera, oldest first, a page at a time.",
+                response: "RecordingsDocument.Camera", query: RecordingsQuery.parameters
+            ) { request in .document(try await self.recordings(try RecordingsQuery(request))) },
+            APIRoute(
                 .put, APIPath.keyAccessToken(), "The token that it shows the key access server from now on.",
                 request: "SecretRequest"
             ) { request in
@@ -180,6 +197,17 @@ public final class CameraUnitService: Service {
         // Of every camera: one that is not on the network says so.
         routes += networkRoutes
         return APIRouter(routes + [.openAPI("openapi-camera.json")])
+    }
+
+    /// One at a time: a disk that hangs is to hold one thread.
+    private func recordings(_ query: RecordingsQuery) async throws(CodedError) -> RecordingsDocument.Camera {
+        guard listings.begin() else {
+            throw CodedError(
+                .busy, "the recordings of this camera are being read", why: "somebody else has asked for them",
+                hint: "Try again in a second")
+        }
+        defer { listings.end() }
+        return try await camera.recordings(query)
     }
 
     private static let imageType = "image/jpeg"

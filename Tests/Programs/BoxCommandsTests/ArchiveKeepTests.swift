@@ -1,5 +1,6 @@
 import Archive
 import Console
+import ControlAPI
 import Foundation
 import Platform
 import TestSupport

@@ -1,6 +1,7 @@
 import BoxView
 import TestSupport
 import Testing
+import Wire
 
 @testable import BoxCommands
 

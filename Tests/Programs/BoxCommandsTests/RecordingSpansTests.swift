@@ -1,4 +1,5 @@
 import BoxView
+import ControlAPI
 import Testing
 
 @testable import Archive

@@ -204,4 +204,64 @@ struct CameraRouteTests {
         let refused = problem(await answer(camera(), .post, "/api/v1/recording/mark", "{}"))
         #expect(refused?.code == .badRequest && refused?.hint.contains("watchboxctl recording on") == true)
     }
+
+    // MARK: Recordings
+
+    private static let recordings = "/api/v1/recordings"
+
+    @Test func `recordings are for everybody who may see the status, and are those that are asked for`() async throws {
+        let queries = Mutex<[RecordingsQuery]>([])
+        var camera = camera()
+        let document = RecordingsDocument.Camera(camera: "front", recordings: [])
+        camera.recordings = { query in
+            queries.withLock { $0.append(query) }
+            return document
+        }
+        let query = ["from": "2026-11-28T00:00:00Z", "to": "2026-11-29T00:00:00Z", "limit": "7", "after": "x.tdf"]
+        for query in [query, [:]] {
+            let answer = await answer(camera, .get, Self.recordings, isAdministrator: false, query: query)
+            guard case .json(let bytes) = answer.body else {
+                Issue.record("no document")
+                return
+            }
+            #expect(try JSONDocument.decode(RecordingsDocument.Camera.self, from: bytes) == document)
+        }
+        for query in [["limit": "0"], ["from": "now"], ["to": "-1"], ["after": "../x"]] {
+            let refused = problem(await answer(camera, .get, Self.recordings, query: query))
+            #expect(refused?.status == 400 && refused?.hint.isEmpty == false)
+        }
+        #expect(
+            queries.withLock { $0 } == [
+                RecordingsQuery(from: 1_795_824_000_000, to: 1_795_910_400_000, limit: 7, after: "x.tdf"),
+                RecordingsQuery(),
+            ])
+    }
+
+    @Test(.timeLimit(.minutes(5))) func `recordings are read for one at a time`() async throws {
+        let (entered, entrance) = AsyncStream.makeStream(of: Void.self)
+        let (released, release) = AsyncStream.makeStream(of: Void.self)
+        var camera = camera()
+        let count = Mutex(0)
+        camera.recordings = { (_: RecordingsQuery) async throws(CodedError) in
+            let isFirst = count.withLock { count in
+                count += 1
+                return count == 1
+            }
+            if isFirst {
+                entrance.yield()
+                for await _ in released { break }
+            }
+            throw CodedError(.recordingFailed, "the disk is gone")
+        }
+        let router = router(camera)
+        let request = APIRequest(.get, Self.recordings, peer: Self.administrator)
+        let first = Task { await router.answer(request) }
+        for await _ in entered { break }
+        let refused = problem(await router.answer(request))
+        #expect(refused?.code == .busy && refused?.status == 409 && refused?.hint.isEmpty == false)
+        release.yield()
+        #expect(problem(await first.value)?.code == .recordingFailed)
+        // However the first one ended, there is room for the next.
+        #expect(problem(await router.answer(request))?.code == .recordingFailed)
+    }
 }

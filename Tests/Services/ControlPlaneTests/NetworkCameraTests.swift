@@ -657,6 +657,57 @@ struct NetworkCameraTests {
         #expect(await box.control.send(.post, "cameras/yard/recording/mark", "[]").problem?.code == .badRequest)
     }
 
+    @Test func `a camera's process is asked for its recordings, by whoever may see the box`() async throws {
+        let box = try await box()
+        func answers(_ document: RecordingsDocument.Camera) {
+            box.process.answers.withLock {
+                for path in ["?limit=100", "?limit=400&from=2026-11-28T00%3A00%3A00.000Z&after=x.tdf"] {
+                    $0["GET /api/v1/recordings\(path)"] = .init(status: 200, body: JSONDocument.bytes(document))
+                }
+            }
+        }
+        var document = RecordingsDocument.Camera(camera: "somebody else", recordings: [])
+        answers(document)
+        let empty = await box.control.send(.get, "cameras/yard/recordings", isAdministrator: false)
+        document.camera = "yard"
+        #expect(try empty.document(RecordingsDocument.Camera.self) == document)
+
+        // As much as a page can have is more than any other answer of a camera.
+        let time = "2026-11-28T00:00:00.000Z"
+        document.recordings = Array(
+            repeating: .init(
+                file: String(repeating: "0", count: 54), from: time, to: time, bytes: .max, pinned: false),
+            count: RecordingsQuery.limits.upperBound)
+        document.spans = Array(
+            repeating: .init(from: time, to: time, seconds: 4_294_967.295, bytes: .max, files: 1),
+            count: RecordingsQuery.limits.upperBound)
+        document.gaps = Array(
+            repeating: .init(from: time, to: time, seconds: 626_857_032.828), count: RecordingsQuery.limits.upperBound)
+        answers(document)
+        let query = ["from": "2026-11-28T00:00:00Z", "limit": "400", "after": "x.tdf"]
+        let full = await box.control.send(.get, "cameras/yard/recordings", query: query)
+        #expect(try full.document(RecordingsDocument.Camera.self) == document)
+        document.next = String(repeating: "0", count: RecordingsQuery.maximumAnswerBytes)
+        answers(document)
+        let flood = await box.control.send(.get, "cameras/yard/recordings", query: query)
+        #expect(flood.problem?.code == .unreachable, "a process answers what it likes, and no more than that is read")
+
+        let asked = box.process.requests.withLock { $0.count }
+        for query in [["limit": "401"], ["from": "yesterday"], ["after": "a b"], ["to": ""]] {
+            let refused = await box.control.send(.get, "cameras/yard/recordings", query: query)
+            #expect(refused.problem?.code == .badRequest && refused.problem?.hint.isEmpty == false)
+        }
+        #expect(box.process.requests.withLock { $0.count } == asked, "nobody is asked what cannot be")
+        let refusal = Problem(CodedError(.busy, "the recordings of this camera are being read"))
+        box.process.answers.withLock {
+            $0["GET /api/v1/recordings?limit=100"] = .init(status: 409, body: JSONDocument.bytes(refusal))
+        }
+        #expect(await box.control.send(.get, "cameras/yard/recordings").problem == refusal)
+        #expect(await box.control.send(.get, "cameras/none/recordings").problem?.code == .notFound)
+        #expect(await box.control.send(.post, "streams/yard/stop").status == 200)
+        #expect(await box.control.send(.get, "cameras/yard/recordings").problem?.code == .unreachable)
+    }
+
     @Test func `a camera's process is asked for its controls`() async throws {
         let box = try await box()
         let controls = CameraControlsDocument(

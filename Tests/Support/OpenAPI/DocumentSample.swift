@@ -42,6 +42,7 @@ struct DocumentSample: Sendable {
                             menu: ["0": "Manual", "1": "Auto", "2": "Continuous"])
                     ])),
             Self(RecordingMarkRequest(seconds: 60)), Self(RecordingMarkDocument(isMarked: true)),
+            Self(recordings),
             Self(CameraOrderRequest(ids: ["front", "yard"])),
             Self(CameraRenameRequest(id: "yard", stream: "yard", password: "…"), isShown: false), Self(stream),
             Self(StreamListDocument(streams: [stream])), Self(cameraStatus), Self(key),
@@ -82,6 +83,32 @@ struct DocumentSample: Sendable {
         ]
     }
 
+    private static var recordings: RecordingsDocument.Camera {
+        var page = RecordingsDocument.Camera(
+            camera: "front",
+            recordings: [
+                .init(
+                    file: "00000123-20261128T192201040Z-60040.tdf", from: "2026-11-28T19:22:01.040Z",
+                    to: "2026-11-28T19:23:01.080Z", bytes: 30_020_000, pinned: false)
+            ])
+        page.recordsNow = true
+        page.unfinished = 1
+        page.seconds = 60.04
+        page.bytes = 30_020_000
+        page.files = 1
+        page.from = "2026-11-28T19:22:01.040Z"
+        page.to = "2026-11-28T19:23:01.080Z"
+        page.spans = [
+            .init(
+                from: "2026-11-28T19:22:01.040Z", to: "2026-11-28T19:23:01.080Z", seconds: 60.04, bytes: 30_020_000,
+                files: 1)
+        ]
+        page.gaps = [.init(from: "2026-11-28T18:00:00.000Z", to: "2026-11-28T19:22:01.040Z", seconds: 4921.04)]
+        page.clockSteps = [.init(from: "2026-11-28T19:23:01.080Z", to: "2026-11-28T18:23:01.100Z")]
+        page.next = "00000123-20261128T192201040Z-60040.tdf"
+        return page
+    }
+
     private static var statistics: CameraStatistics {
         var statistics = CameraStatistics(camera: "front", stream: "front")
         statistics.state = .publishing
@@ -109,6 +136,7 @@ struct DocumentSample: Sendable {
         recording.newest = 1_790_000_060_000
         recording.lastEvent = .init(cause: .motion, time: 1_790_000_030_000)
         recording.causes = [.motion, .tamper, .digitalInput, .mark]
+        recording.recoveryKey = "sha256//YhKJKSzoTt2b5FP18fvpHo7fJYqQCjAa3HWY3tvRMwE="
         statistics.recording = recording
         statistics.capture = capture
         return statistics

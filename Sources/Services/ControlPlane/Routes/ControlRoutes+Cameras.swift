@@ -120,6 +120,21 @@ extension ControlRoutes {
                     return .document(document)
                 }
             },
+            APIRoute(
+                .get, "\(path)/recordings",
+                "What is recorded of a camera that runs, oldest first, a page at a time",
+                response: "RecordingsDocument.Camera", query: RecordingsQuery.parameters
+            ) { request in
+                let query = try RecordingsQuery(request)
+                let id = request.parameter("id")
+                return try await forwarded {
+                    _ = try await coded { try await core.requireCamera(id) }
+                    let user = try await coded { try await core.user(of: id) }
+                    var document = try await core.processes.recordings(query, id, user: user)
+                    document.camera = id
+                    return .document(document)
+                }
+            },
             APIRoute(.delete, "\(path)/password", "Forgets the password of a camera's login") { request in
                 try await coded { try await core.removePassword(of: request.parameter("id")) }
                 return .noContent

@@ -92,6 +92,15 @@ final class CameraProcesses: Sendable {
             .post, APIPath.recording("mark"), body: request, as: RecordingMarkDocument.self)
     }
 
+    /// - Parameter user: of the camera's unit.
+    func recordings(
+        _ query: RecordingsQuery, _ id: String, user: UInt32
+    ) async throws(ControlClientError) -> RecordingsDocument.Camera {
+        var client = client(id, user, reads: deadlines.disk)
+        client.maximumAnswerBytes = RecordingsQuery.maximumAnswerBytes
+        return try await client.get(RecordingsDocument.Camera.self, APIPath.recordings(), query: query.items)
+    }
+
     // MARK: Network cameras
 
     /// Everything from the first packet to the first key frame, with the password that the process has.

@@ -11,4 +11,6 @@ struct ProcessDeadlines: Sendable {
     var test = Duration.seconds(28)
     /// The camera itself is asked, several times.
     var device = Duration.seconds(25)
+    /// The names of a year, on a slow card.
+    var disk = Duration.seconds(15)
 }

@@ -20,6 +20,7 @@ NAME = re.compile(r"\d{8}-\d{8}T\d{9}Z-(\d+)(-pinned)?\.tdf")
 def run(box, checks, _seed):
     publishing_box(box, checks, cameras=("front",))
     checks.same("a camera that is not recorded says so", recording(box), None)
+    not_recorded(box, checks)
     done = box.ctl("recording", "on", "front", "--gigabytes", "1", "--free-gigabytes", "0.1")
     checks.expect("recording on", done.ok, done, needed=True)
     checks.until("it is recorded", lambda: recorded(box, 20), needed=True)
@@ -38,6 +39,19 @@ def run(box, checks, _seed):
     examples(box, checks, "docs/guide/recording.md")
     checks.same("what was deleted is gone", [name for name in finished(box) if name in before], [])
     whole(box, checks)
+
+
+def not_recorded(box, checks):
+    """What is there of it is in the API all the same."""
+    checks.same("nothing is recorded of it", listed(box), [])
+    name = time.strftime("00000001-%Y%m%dT%H%M%S000Z-60000.tdf", time.gmtime(time.time() - 3600))
+    box.sh(f"touch {DIRECTORY}/{name}")
+    checks.same("a recording of before is in the API", [file["file"] for file in listed(box)], [name])
+    box.sh(f"rm {DIRECTORY}/{name}")
+
+
+def listed(box):
+    return box.ask("/api/v1/cameras/front/recordings?limit=400")["recordings"]
 
 
 def recording(box):
@@ -107,6 +121,10 @@ def without_relay(box, checks):
 def opened(box, checks):
     done = box.ctl("archive", "list", "front", "--json")
     checks.expect("archive list", done.ok and done.document["cameras"][0]["spans"], done, needed=True)
+    def same():
+        page, files = listed(box), box.get("archive", "list", "front", "--files")["cameras"][0]["recordings"]
+        return page if page and page == files else Not(f"{page}, {files}")
+    checks.until("the API has the same list", same)
     everything = box.ctl("archive", "list", "--json")
     checks.expect("archive list without a name has it as well",
                   everything.ok and "front" in [camera["camera"] for camera in everything.document["cameras"]], everything)
@@ -198,7 +216,7 @@ def recoverable(box, checks):
     key = checks.until("the recorder names the key", lambda: recording(box) and recording(box).get("recoveryKey"), needed=True)
     checks.expect("as the command did", key in done.out, (key, done.out))
     report = box.ctl("doctor", "--json")
-    checks.expect("doctor says who can open it", "or its recovery key" in report.out, report)
+    checks.expect("doctor says who can open it", "with a recovery key as well" in report.out, report)
 
     def exported():
         seconds = int(time.time() - begun)

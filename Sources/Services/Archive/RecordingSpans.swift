@@ -1,35 +1,33 @@
-import Archive
-
 /// Recordings of a camera, joined where one goes on where the one before ended.
-struct RecordingSpans: Equatable {
-    struct Span: Equatable {
+public struct RecordingSpans: Equatable, Sendable {
+    public struct Span: Equatable, Sendable {
         /// Milliseconds since 1970.
-        var from: Int64
-        var to: Int64
+        public var from: Int64
+        public var to: Int64
         /// Milliseconds of media in it.
-        var duration: Int64
-        var bytes: Int64
-        var files: Int
-        var pinned: Int
+        public var duration: Int64
+        public var bytes: Int64
+        public var files: Int
+        public var pinned: Int
     }
 
     /// Where one ends and the next begins.
-    enum Break: Equatable {
+    public enum Break: Equatable, Sendable {
         /// Nothing is recorded in between.
         case gap
         /// The next one begins before this one ended: the clock was set back.
         case clockSetBack
     }
 
-    private(set) var spans: [Span] = []
+    public private(set) var spans: [Span] = []
     /// Behind each span but the last.
-    private(set) var breaks: [Break] = []
+    public private(set) var breaks: [Break] = []
 
     /// Milliseconds by which one may begin later, or earlier, than the one before ended, and still go on with it.
-    static let tolerance: Int64 = 2000
+    public static let tolerance: Int64 = 2000
 
     /// - Parameter recordings: in the order in which they were made.
-    init(_ recordings: [RecordingDirectory.Recording]) {
+    public init(_ recordings: [RecordingDirectory.Recording]) {
         for recording in recordings {
             let name = recording.name
             let alone = Span(
@@ -39,17 +37,23 @@ struct RecordingSpans: Equatable {
                 spans.append(alone)
                 continue
             }
-            let distance = name.begin - last.to
-            guard abs(distance) > Self.tolerance else {
+            guard let found = Self.found(between: last.to, and: name.begin) else {
                 spans[spans.count - 1].add(alone)
                 continue
             }
             spans.append(alone)
-            breaks.append(distance > 0 ? .gap : .clockSetBack)
+            breaks.append(found)
         }
     }
 
-    var total: Span {
+    /// What is between the end of one and the begin of the next; nil: it goes on.
+    static func found(between end: Int64, and begin: Int64) -> Break? {
+        let distance = begin - end
+        guard abs(distance) > tolerance else { return nil }
+        return distance > 0 ? .gap : .clockSetBack
+    }
+
+    public var total: Span {
         var total = Span(from: .max, to: 0, duration: 0, bytes: 0, files: 0, pinned: 0)
         for span in spans {
             total.from = min(total.from, span.from)

@@ -74,4 +74,30 @@ public struct CalendarTime: Equatable, Sendable {
         let time = CalendarTime(seconds: milliseconds / 1000)
         return "\(time.dayText)T\(time.timeText).\(digits(milliseconds % 1000, 3))Z"
     }
+
+    /// Milliseconds since 1970 of what ``iso8601(_:)`` writes, with up to three digits of a second or none; nil: it is no such time.
+    public static func milliseconds(iso8601 text: some StringProtocol) -> Int64? {
+        let bytes = Array(text.utf8.prefix(25))
+        guard (20...24).contains(bytes.count), bytes.last == UInt8(ascii: "Z"),
+            zip(bytes, "0000-00-00T00:00:00".utf8).allSatisfy({ $1 == zero ? isDigit($0) : $0 == $1 })
+        else { return nil }
+        let fraction = bytes[19..<bytes.count - 1]
+        guard fraction.isEmpty || fraction.count > 1 && fraction.first == UInt8(ascii: "."),
+            fraction.dropFirst().allSatisfy(isDigit)
+        else { return nil }
+        func number(_ digits: ArraySlice<UInt8>) -> Int64 { digits.reduce(0) { $0 * 10 + Int64($1 - zero) } }
+        let (hour, minute, second) = (number(bytes[11..<13]), number(bytes[14..<16]), number(bytes[17..<19]))
+        guard hour < 24, minute < 60, second < 60,
+            let seconds = CalendarTime(
+                year: number(bytes[..<4]), month: number(bytes[5..<7]), day: number(bytes[8..<10]),
+                secondOfDay: hour * 3600 + minute * 60 + second
+            ).seconds
+        else { return nil }
+        let thousandths = fraction.dropFirst() + Array(repeating: zero, count: 3)
+        return seconds * 1000 + number(thousandths.prefix(3))
+    }
+
+    private static let zero = UInt8(ascii: "0")
+
+    private static func isDigit(_ byte: UInt8) -> Bool { (zero...UInt8(ascii: "9")).contains(byte) }
 }
