@@ -93,8 +93,8 @@ extension KeyDefinition {
                 ? nil : Finding("is not the pin of a certificate's key", kind.hint)
         case .macAddress:
             return CameraConfiguration.Network.isMAC(text) ? nil : Finding("is not a MAC address", kind.hint)
-        case .rsaPublicKey: return nil
-        case .integer, .real, .boolean, .numbers, .strings, .choices, .masks, .controls, .networks, .hosts, .weekSpans:
+        case .integer, .real, .boolean, .numbers, .strings, .choices, .masks, .controls, .networks, .hosts, .weekSpans,
+            .rsaPublicKey:
             return nil
         }
     }

@@ -29,7 +29,7 @@ struct ArchiveThumbnailsCommand: AsyncParsableCommand {
     @Option(
         help: ArgumentHelp(
             "One picture for so long at most, by the clock: 90s, 5m, 2h, 1d.", valueName: "duration"))
-    var every: ThumbnailInterval?
+    var every: WrittenDuration?
 
     @OptionGroup var place: RecordingDirectoryOption
     @OptionGroup var key: ArchiveKeyOptions
@@ -106,8 +106,8 @@ struct ArchiveThumbnailsCommand: AsyncParsableCommand {
             throw CommandFailure(
                 what: what,
                 why: "that would be \(error.count) pictures, and a page has \(ThumbnailPlan.most) at most",
-                hint: ThumbnailInterval.range.contains(error.enough)
-                    ? "take --every \(ThumbnailInterval(seconds: error.enough).text) or more, or a shorter time"
+                hint: WrittenDuration.range.contains(error.enough)
+                    ? "take --every \(WrittenDuration(seconds: error.enough).text) or more, or a shorter time"
                     : "take a shorter time",
                 status: .usage)
         }

@@ -35,7 +35,7 @@ struct LogsCommand: AsyncParsableCommand {
     var lines = 100
 
     @Option(help: ArgumentHelp("Not older than so many seconds, or 10m, 2h, 1d.", valueName: "time"))
-    var since: String?
+    var since: WrittenDuration?
 
     @Option(help: "error, warning, notice, info or debug: this and worse.")
     var level: String?
@@ -57,16 +57,6 @@ struct LogsCommand: AsyncParsableCommand {
         if let level, !Self.levels.contains(level) {
             throw ValidationError("--level is one of \(Self.levels.joined(separator: ", ")).")
         }
-        if let since, Self.seconds(since) == nil { throw ValidationError("--since is 90, 10m, 2h or 1d.") }
-    }
-
-    static func seconds(_ text: String) -> Int64? {
-        let units: [Character: Int64] = ["s": 1, "m": 60, "h": 3600, "d": 86_400]
-        guard let last = text.last else { return nil }
-        let factor = units[last]
-        let digits = factor == nil ? Substring(text) : text.dropLast()
-        guard let number = Int64(digits), (0...31_536_000).contains(number) else { return nil }
-        return number * (factor ?? 1)
     }
 
     /// As the API expects it, without the number of lines and the time.
@@ -81,8 +71,8 @@ struct LogsCommand: AsyncParsableCommand {
 
     func run() async throws {
         var query = filter + [("n", "\(lines)")]
-        if let since, let seconds = Self.seconds(since) {
-            query.append(("since", "\(max(0, Clocks.wallSeconds - seconds))"))
+        if let since {
+            query.append(("since", "\(max(0, Clocks.wallSeconds - since.seconds))"))
         }
         if follow { return try await follow(output.client, query) }
         let document = try await output.client.get(

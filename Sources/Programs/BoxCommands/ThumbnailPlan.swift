@@ -92,6 +92,6 @@ struct ThumbnailPlan: Equatable {
 
     private static func `break`(_ recordings: [(begin: Int64, end: Int64)], before index: Int) -> Break? {
         let (from, to) = (recordings[index - 1].end, recordings[index].begin)
-        return abs(to - from) > RecordingSpans.tolerance ? Break(from: from, to: to) : nil
+        return RecordingSpans.found(between: from, and: to).map { _ in Break(from: from, to: to) }
     }
 }

@@ -63,7 +63,7 @@ struct ThumbnailsDocument: Codable, Equatable {
     var summary: String {
         var text =
             "\(Quantity.count(pictures.count, "picture")) of \(camera), of \(Quantity.count(recordings, "recording"))"
-        if let every { text += ", one for each \(ThumbnailInterval(seconds: every).text) at most" }
+        if let every { text += ", one for each \(WrittenDuration(seconds: every).text) at most" }
         if !skipped.isEmpty { text += "; \(skipped.count) without one" }
         return text
     }

@@ -47,7 +47,7 @@ public struct RecordingSpans: Equatable, Sendable {
     }
 
     /// What is between the end of one and the begin of the next; nil: it goes on.
-    static func found(between end: Int64, and begin: Int64) -> Break? {
+    public static func found(between end: Int64, and begin: Int64) -> Break? {
         let distance = begin - end
         guard abs(distance) > tolerance else { return nil }
         return distance > 0 ? .gap : .clockSetBack

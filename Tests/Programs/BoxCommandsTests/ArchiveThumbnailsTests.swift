@@ -165,6 +165,30 @@ import Testing
         #expect(try !stage.files.contains("page"))
     }
 
+    /// A KAS is asked for each recording: one that refuses is not asked five hundred times, and one that has no time not twice.
+    @Test(arguments: [
+        (403, 3, Console.ExitStatus.notPermitted), (503, 1, .remoteUnreachable), (429, 1, .remoteUnreachable),
+    ])
+    func `a KAS that gives no key is asked a few times alone`(answer: Int, asked: Int, status: Console.ExitStatus)
+        async throws
+    {
+        let stage = try RecordingStage()
+        for number in 0..<5 {
+            try stage.record(
+                UInt64(number + 1), at: Self.begin + Int64(number) * 2000, RecordingStage.part(Self.film, 0, 2))
+        }
+        try stage.write(Array("token\n".utf8), "token")
+        let service = RefusingService(status: answer)
+        let outcome = try await stage.run([
+            "thumbnails", "front", "--kas", "http://127.0.0.1:\(service.port)/kas", "--kas-token-file", "token",
+            "--output", "page", "--directory", "recordings",
+        ])
+        #expect(outcome.status == status.rawValue, "\(outcome.errors)")
+        #expect(service.requests == asked)
+        #expect(outcome.errors.contains("HTTP \(answer)"), "\(outcome.errors)")
+        #expect(try !stage.files.contains("page"))
+    }
+
     @Test func `one that is wrapped for somebody else has no picture, and the status says so`() async throws {
         let stage = try ArchiveExportTests.stage()
         let other = try RSAPrivateKey.generate(bits: 2048)

@@ -107,19 +107,19 @@ struct ThumbnailPlanTests {
             ("007m", 420),
         ] as [(String, Int64)])
     func `an interval is read`(text: String, seconds: Int64) {
-        #expect(ThumbnailInterval(argument: text)?.seconds == seconds)
+        #expect(WrittenDuration(argument: text)?.seconds == seconds)
     }
 
     @Test(arguments: [
         "", "0", "0m", "-5m", "+5m", "5 m", "m", "1.5h", "367d", "99999999d", "999999999", "5w", "5mm", "５m",
     ])
     func `what is no interval is refused`(text: String) {
-        #expect(ThumbnailInterval(argument: text) == nil)
+        #expect(WrittenDuration(argument: text) == nil)
     }
 
     @Test func `an interval is written as somebody types it`() {
         #expect(
-            [1, 90, 120, 5400, 7200, 172_800].map { ThumbnailInterval(seconds: $0).text } == [
+            [1, 90, 120, 5400, 7200, 172_800].map { WrittenDuration(seconds: $0).text } == [
                 "1s", "90s", "2m", "90m", "2h", "2d",
             ])
     }

@@ -208,6 +208,8 @@ def recoverable(box, checks):
     refused = box.ctl("config", "set", "--", "camera.front.record_recovery_key", text)
     checks.expect("also by the box, which repeats nothing of it",
                   not refused.ok and text.split("\n")[1] not in refused.out + refused.err, refused)
+    said = box.journal()
+    checks.same("nothing of it is in the journal", [line for line in text.split("\n")[1:-2] if line in said], [])
     # Each change starts its process again, and systemd counts.
     box.run("systemctl", "reset-failed", unit("front"))
     begun = time.time()

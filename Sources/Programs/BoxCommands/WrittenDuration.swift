@@ -1,7 +1,7 @@
 import ArgumentParser
 
-/// `--every`: a length of time as `90`, `90s`, `5m`, `2h` or `1d`.
-struct ThumbnailInterval: ExpressibleByArgument, Equatable {
+/// A length of time as a person writes it: `90`, `90s`, `5m`, `2h` or `1d`.
+struct WrittenDuration: ExpressibleByArgument, Equatable {
     /// A second to a year.
     static let range: ClosedRange<Int64> = 1...31_622_400
     private static let units: [(name: String, seconds: Int64)] = [("d", 86_400), ("h", 3600), ("m", 60), ("s", 1)]
