@@ -109,6 +109,9 @@ public final class RTMPPublisherConnection: @unchecked Sendable {
     /// False until the relay has answered a ping: until then only TCP shows whether it is alive.
     public var relayAnswersPings: Bool { session.relayAnswersPings }
 
+    /// CLOCK_MONOTONIC in nanoseconds: what was written up to then the relay has, as far as is known; nil: nothing is known.
+    public var deliveredUntil: UInt64? { session.deliveredUntil }
+
     public var status: PublisherSession.Status { session.status }
 
     // MARK: From anywhere

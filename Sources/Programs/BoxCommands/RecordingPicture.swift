@@ -12,7 +12,8 @@ struct RecordingPicture {
     }
 
     private let parts: [(from: Int64, to: Int64)]
-    private let pinned: [(from: Int64, to: Int64)]
+    /// Signs below the blocks, each with its name.
+    private let marks: [(name: String, sign: String, parts: [(from: Int64, to: Int64)])]
     private let clock: LocalClock
 
     /// Lines at most, so that a screen holds it.
@@ -21,9 +22,13 @@ struct RecordingPicture {
     private static let total = 9
     private static let blocks = Array("▁▂▃▄▅▆▇█")
 
-    init(_ parts: [Part], clock: LocalClock) {
+    /// - Parameter notLive: of the parts, what did not get to the relay.
+    init(_ parts: [Part], notLive: [(from: Int64, to: Int64)] = [], clock: LocalClock) {
         self.parts = Self.merged(parts)
-        pinned = Self.merged(parts.filter(\.isPinned))
+        marks = [
+            ("pinned", "^", Self.merged(parts.filter(\.isPinned))),
+            ("not live", "x", Self.merged(notLive.map { Part(from: $0.from, to: $0.to, isPinned: false) })),
+        ]
         self.clock = clock
     }
 
@@ -101,12 +106,12 @@ struct RecordingPicture {
             "\(time.weekday) \(time.dayText)  " + String(bar)
                 + String(repeating: " ", count: max(1, Self.total - DisplayWidth.of(text))) + text
         ]
-        let marks = (0..<cells).map { recorded(edges[$0], edges[$0 + 1], of: pinned) > 0 ? "^" : " " }.joined()
-        if marks.contains("^") {
-            let name = "pinned"
+        for (name, sign, parts) in marks {
+            let signs = (0..<cells).map { recorded(edges[$0], edges[$0 + 1], of: parts) > 0 ? sign : " " }.joined()
+            guard signs.contains(sign) else { continue }
             rows.append(
                 String(repeating: " ", count: Self.label - name.count) + name + "  "
-                    + String(marks.reversed().drop { $0 == " " }.reversed()))
+                    + String(signs.reversed().drop { $0 == " " }.reversed()))
         }
         return rows.map { style.paint($0, .plain) }
     }

@@ -21,13 +21,18 @@ struct RecordingsView {
         if total.pinned > 0 { summary += ", \(total.pinned) pinned" }
         if listing.recordsNow { summary += "; recording now" }
         if let text = RecordedListing.unfinishedText(listing.unfinished) { summary += "; \(text)" }
+        let notLive = listing.notLive(of: joined.spans)
+        if !notLive.isEmpty {
+            let seconds = notLive.reduce(0) { $0 + Double($1.to - $1.from) } / 1000
+            summary += "; \(Quantity.time(seconds: seconds)) of it not seen live"
+        }
         let times = "oldest \(clock.text(total.from)), newest \(clock.text(total.to))"
         let content =
             style.isEndless
-            ? table(joined).lines(style, header: header)
+            ? table(joined, notLive).lines(style, header: header)
             : RecordingPicture(
                 listing.recordings.map { .init(from: $0.name.begin, to: $0.name.end, isPinned: $0.name.isPinned) },
-                clock: clock
+                notLive: notLive, clock: clock
             ).lines(style)
         return [style.paint(camera, .strong) + summary, style.paint("  \(times)", .faint)] + content
     }
@@ -44,21 +49,30 @@ struct RecordingsView {
         return parts.joined(separator: "; ")
     }
 
-    private func table(_ joined: RecordingSpans) -> Table {
+    private func table(_ joined: RecordingSpans, _ notLive: [(from: Int64, to: Int64)]) -> Table {
         Table(
             [
                 .init("FROM", isIdentifier: true), .init("TO", isIdentifier: true), .init("LENGTH", .right),
-                .init("SIZE", .right), .init("FILES", .right), .init("PINNED", .right), .init("THEN"),
+                .init("SIZE", .right), .init("FILES", .right), .init("PINNED", .right), .init("NOT LIVE", .right),
+                .init("THEN"),
             ],
             rows: joined.spans.enumerated().map { index, span in
                 [
                     .init(clock.text(span.from)), .init(clock.text(span.to)),
                     .init(Quantity.time(seconds: Double(span.duration / 1000))),
                     .init(Quantity.bytes(Int(span.bytes))), .init("\(span.files)"), .init("\(span.pinned)"),
+                    .init(Self.notLive(notLive, in: span)),
                     .init(
                         index < joined.breaks.count ? then(joined, index) : listing.recordsNow ? "recording now" : ""),
                 ]
             })
+    }
+
+    /// - Returns: how long of it was not seen live; nothing where all was.
+    private static func notLive(_ parts: [(from: Int64, to: Int64)], in span: RecordingSpans.Span) -> String {
+        let within = parts.filter { $0.from >= span.from && $0.to <= span.to }
+        guard !within.isEmpty else { return "" }
+        return Quantity.time(seconds: within.reduce(0) { $0 + Double($1.to - $1.from) } / 1000)
     }
 
     private func then(_ joined: RecordingSpans, _ index: Int) -> String {

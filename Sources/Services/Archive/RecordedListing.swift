@@ -8,6 +8,8 @@ public struct RecordedListing: Equatable, Sendable {
     public var unfinished: Int
     /// When the newest finished one ends, of whatever time it is; nil: there is none.
     public var newestEnd: Int64?
+    /// When the camera's stream did not get to the relay, whether something of that is listed or not.
+    public var liveGaps: [LiveGap] = []
 
     /// - Parameter writing: how many of those that grow somebody writes to.
     public init(_ listing: RecordingDirectory.Listing, writing: Int, between range: RecordingRange = .all) {

@@ -8,13 +8,16 @@ public struct RecordingLook: Equatable, Sendable {
     public var isWriting: Bool
     /// The newest that has no end.
     public var newest: UInt64?
+    public var liveGaps: [LiveGap] = []
 
     /// The newest is there; else its journal alone is.
     public var hasNewest: Bool { found.growing.last == newest }
 
     /// With the recordings that have something between two times.
     public func listing(between range: RecordingRange) -> RecordedListing {
-        RecordedListing(found, writing: isWriting ? 1 : 0, between: range)
+        var listing = RecordedListing(found, writing: isWriting ? 1 : 0, between: range)
+        listing.liveGaps = liveGaps
+        return listing
     }
 }
 
@@ -23,6 +26,8 @@ extension RecordingDirectory {
         var found = try list()
         let newest = found.growing.last
         found.growing = withFrames(found.growing)
-        return RecordingLook(found: found, isWriting: found.growing.isEmpty ? false : try isWritten(), newest: newest)
+        return RecordingLook(
+            found: found, isWriting: found.growing.isEmpty ? false : try isWritten(), newest: newest,
+            liveGaps: liveGaps())
     }
 }

@@ -62,7 +62,7 @@ public struct RecordingName: Equatable, Hashable, Sendable {
     private static let style = Date.ISO8601FormatStyle(
         dateSeparator: .omitted, dateTimeSeparator: .standard, timeSeparator: .omitted)
 
-    private static let times: ClosedRange<Int64> = 0...253_402_300_799_999
+    static let times: ClosedRange<Int64> = 0...253_402_300_799_999
 
     private static func text(_ time: Int64) -> String {
         let seconds = Date(timeIntervalSince1970: Double(time / 1000)).formatted(style)

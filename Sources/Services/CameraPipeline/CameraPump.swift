@@ -69,6 +69,12 @@ final class CameraPump: @unchecked Sendable {
     /// How long a relay that sends us away goes on being sent to, without a key frame to move at.
     private static let longestGoodbye = TimeAmount.seconds(2)
 
+    /// What the source delivers gets to the relay.
+    private var isLive = false
+    /// CLOCK_MONOTONIC: capture of the first frame that got to a relay.
+    private var liveSince: UInt64 = 0
+    /// Up to which what was sent is known to have got there; of the connection that ended last.
+    private var deliveredUntil: UInt64?
     private var lastSent: UInt64?
     private var lastAcknowledged: UInt64?
     private var acknowledgedBytes: UInt64 = 0
@@ -221,14 +227,27 @@ final class CameraPump: @unchecked Sendable {
                 publisher.write(sealer.entry)
                 publisher.flush()
             }
-            if !holdsQueue { channel.close() }
+            if !holdsQueue {
+                channel.close()
+                endLive(isOrderly: outcome.isOrderly)
+            }
             sealer.end()
         } else if case .closed = outcome, holdsQueue {
             // No relay is there, and what waits grows old.
             holdsQueue = false
             channel.close()
+            endLive(isOrderly: false)
         }
         waiter.resume(returning: outcome)
+    }
+
+    /// - Parameter isOrderly: all that was sent got there.
+    private func endLive(isOrderly: Bool) {
+        guard isLive else { return }
+        isLive = false
+        let now = NIODeadline.now().uptimeNanoseconds
+        // What is known to be there may be the greeting alone.
+        runner.published(false, from: isOrderly ? now : min(max(deliveredUntil ?? 0, liveSince), now))
     }
 
     // MARK: - The frame path
@@ -244,6 +263,8 @@ final class CameraPump: @unchecked Sendable {
             if let move, let event = channel.upcoming, sealer.canBegin(with: event) {
                 publisher.flush()
                 holdsQueue = true
+                // The rest of it waits for the next relay.
+                deliveredUntil = NIODeadline.now().uptimeNanoseconds
                 return resume(move.outcome)
             }
             guard let event = channel.next() else { break }
@@ -263,6 +284,15 @@ final class CameraPump: @unchecked Sendable {
 
     private func sent(_ unit: SealedUnit, _ event: MediaEvent, at now: UInt64) {
         lastSent = now
+        if !isLive {
+            isLive = true
+            if case .accessUnit(let access) = event {
+                liveSince = access.captureInstant ?? now
+            } else {
+                liveSince = now
+            }
+            runner.published(true, from: liveSince)
+        }
         if let frameLog, case .accessUnit(let access) = event {
             frameLog.append(
                 FrameLog.Record(unit: unit, data: access.data, captured: access.captureInstant, sealed: now))
@@ -336,6 +366,7 @@ extension CameraPump: SealedPublisherDelegate {
         // It has just answered: what the connection before this one last showed is of no account.
         lastAcknowledged = NIODeadline.now().uptimeNanoseconds
         holdsQueue = false
+        deliveredUntil = nil
         sealer.begin()
         monitor.published(at: NIODeadline.now().uptimeNanoseconds)
         if channel.open() { runner.source.requestKeyFrame() }
@@ -369,6 +400,7 @@ extension CameraPump: SealedPublisherDelegate {
 
     func publisherClosed(_ publisher: SealedPublisher, error: RTMPTransportError) {
         guard publisher === self.publisher else { return }
+        if isStreaming { deliveredUntil = publisher.deliveredUntil }
         self.publisher = nil
         // A relay that has sent us away need not wait for our goodbye.
         resume(move?.outcome ?? .closed(error))

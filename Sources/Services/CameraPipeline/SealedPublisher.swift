@@ -40,6 +40,9 @@ final class SealedPublisher: @unchecked Sendable {
 
     var metrics: RTMPTransportMetrics? { connection?.metrics }
 
+    /// CLOCK_MONOTONIC in nanoseconds: what was written up to then the relay has, as far as is known.
+    var deliveredUntil: UInt64? { connection?.deliveredUntil }
+
     /// Appends an entry, whole and in order, to the batch that `flush` sends.
     func write(_ entry: SealedEntry) {
         guard let connection else { return }

@@ -61,6 +61,10 @@ final class SourceRunner: Sendable {
         }
     }
 
+    func published(_ isLive: Bool, from instant: UInt64) {
+        for observer in observers { observer.published(isLive, from: instant) }
+    }
+
     /// Why the source ended before its time.
     var failure: MediaSourceError? {
         state.withLock { state in

@@ -23,7 +23,12 @@ public final class Recorder: Service, FrameObserver {
         var failure: (reason: String, code: ErrorCode)?
         /// Nil: all that comes is recorded.
         var gate: EventGate?
+        /// What became of the stream to the relay since the writer looked.
+        var live: [(isLive: Bool, instant: UInt64)] = []
     }
+
+    /// Changes that wait for the writer: a disk that hangs makes none of them longer.
+    private static let maxLiveChanges = 64
 
     /// What waits for the disk, at most: some seconds of the fastest cameras.
     private static let limits = FrameQueue.Limits(
@@ -107,6 +112,14 @@ public final class Recorder: Service, FrameObserver {
 
     public func ended() {
         queue.end()
+    }
+
+    public func published(_ isLive: Bool, from instant: UInt64) {
+        shared.withLock { shared in
+            // The first and the last say most.
+            if shared.live.count >= Self.maxLiveChanges { shared.live.removeLast(2) }
+            shared.live.append((isLive, instant))
+        }
     }
 
     // MARK: - What it is recorded for
@@ -225,10 +238,13 @@ public final class Recorder: Service, FrameObserver {
         while true {
             shared.withLock { $0.busySince = nil }
             queue.wait(min(Self.tick, writer.untilFlush ?? Self.tick))
-            (writer.recipient, writer.recipientFailure) = shared.withLock { shared in
+            let changes: [(isLive: Bool, instant: UInt64)]
+            (writer.recipient, writer.recipientFailure, changes) = shared.withLock { shared in
                 shared.busySince = system.monotonic()
-                return (shared.recipient, shared.failure)
+                defer { shared.live = [] }
+                return (shared.recipient, shared.failure, shared.live)
             }
+            for (isLive, instant) in changes { writer.live.published(isLive, from: instant) }
             var (events, hasEnded) = queue.take()
             // Each is let go of when it is written.
             events.reverse()

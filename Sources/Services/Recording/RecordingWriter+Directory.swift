@@ -189,6 +189,7 @@ extension RecordingWriter {
         let offset = system.wall() - Int64(clamping: system.monotonic() / 1_000_000)
         if let correctedOffset, abs(offset - correctedOffset) <= 1000 { return }
         correctedOffset = offset
+        live.clockChanged()
         for (place, recording) in index.enumerated() {
             guard let instant = captured[recording.name.sequence] else { continue }
             let begin = wall(at: instant)

@@ -64,6 +64,13 @@ final class RecordingWriter {
     /// Monotonic, nanoseconds: when the first frame came that was not to be recorded.
     var heldAt: UInt64?
 
+    /// When what is recorded did not get to the relay.
+    var live: LiveGapLog
+    /// As it was last written.
+    var keptLiveGaps: [LiveGap] = []
+    /// Monotonic, nanoseconds: when that was.
+    var liveKeptAt: UInt64?
+
     // Of the directory.
     var index: [RecordingDirectory.Recording] = []
     var nextSequence: UInt64 = 1
@@ -92,6 +99,7 @@ final class RecordingWriter {
         self.settings = settings
         self.system = system
         cuts = RecordingCuts(length: settings.length)
+        live = LiveGapLog(at: system.monotonic())
         statistics.recoveryKey = settings.recoveryKey?.fingerprint
         lastFlush = system.monotonic()
         lastFrame = lastFlush
@@ -173,6 +181,7 @@ final class RecordingWriter {
                 retryDelay = Self.firstDelay
             }
         }
+        keepLiveGaps()
         report()
     }
 
@@ -180,6 +189,7 @@ final class RecordingWriter {
     func end() {
         finish()
         cuts.end()
+        keepLiveGaps(isLast: true)
         report()
         statistics.state = .stopped
         lock = nil

@@ -49,8 +49,8 @@ import Testing
             table.output == """
                 front: 10m 00s in 10 recordings, 30 B, 1 pinned; recording now
                   oldest 2026-11-28 10:00:00 CET, newest 2026-11-28 10:10:00 CET
-                FROM                     TO                        LENGTH  SIZE  FILES  PINNED  THEN
-                2026-11-28 10:00:00 CET  2026-11-28 10:10:00 CET  10m 00s  30 B     10       1  recording now
+                FROM                     TO                        LENGTH  SIZE  FILES  PINNED  NOT LIVE  THEN
+                2026-11-28 10:00:00 CET  2026-11-28 10:10:00 CET  10m 00s  30 B     10       1            recording now
 
                 garage: nothing
 

@@ -124,6 +124,34 @@ struct RecordingSpansTests {
         #expect(late.lines(Style(width: 60)).last == "Sun 2026-03-29  \(dots(2)) \(blocks(1))\(dots(20))   1h 00m")
     }
 
+    @Test func `what nobody saw live is marked, and told as long as it is`() {
+        let picture = RecordingPicture(
+            [.init(from: Self.midnight, to: Self.midnight + 2 * Self.hour, isPinned: false)],
+            notLive: [(Self.midnight + Self.hour, Self.midnight + Self.hour + 60_000)], clock: .fixed(0, "UTC"))
+        #expect(picture.lines(Style(width: 80)).last == "      not live    x")
+        var found = RecordingDirectory.Listing()
+        found.recordings = [
+            Self.recording(1, Self.midnight, 60_000), Self.recording(2, Self.midnight + 60_000, 60_000),
+            Self.recording(3, Self.midnight + 300_000, 60_000),
+        ]
+        var listing = RecordedListing(found, writing: 0)
+        listing.liveGaps = [
+            // At the seam of two recordings; a second, which is none; over a time without recordings, and not over yet.
+            LiveGap(from: Self.midnight + 50_000, to: Self.midnight + 70_000),
+            LiveGap(from: Self.midnight + 80_000, to: Self.midnight + 81_000),
+            LiveGap(from: Self.midnight + 90_000, to: nil),
+        ]
+        let camera = RecordingsDocument.Camera("front", listing, hasFiles: false)
+        #expect(camera.notLive.map(\.seconds) == [20, 30, 60])
+        #expect(
+            camera.notLive.map(\.from) == [
+                "2026-11-28T00:00:50.000Z", "2026-11-28T00:01:30.000Z", "2026-11-28T00:05:00.000Z",
+            ])
+        let lines = RecordingsView(camera: "front", listing: listing, clock: .fixed(0, "UTC"))
+            .lines(Style(width: Style.endless), header: false)
+        #expect(lines.first == "front: 3m 00s in 3 recordings, 3.0 MB; 1m 50s of it not seen live", "\(lines)")
+    }
+
     @Test func `a document has spans, gaps and steps of the clock`() {
         var found = RecordingDirectory.Listing()
         found.recordings = [
@@ -150,10 +178,10 @@ struct RecordingSpansTests {
             lines == [
                 "front: 2m 01s in 3 recordings, 3.0 MB, 1 pinned; recording now",
                 "  oldest 2026-11-28 01:00:00 CET, newest 2026-11-28 01:03:00 CET",
-                "FROM                     TO                       LENGTH    SIZE  FILES  PINNED  THEN",
-                "2026-11-28 01:00:00 CET  2026-11-28 01:01:00 CET    60 s  1.0 MB      1       0  nothing for 59 s",
-                "2026-11-28 01:02:00 CET  2026-11-28 01:03:00 CET    60 s  1.0 MB      1       1  the clock was set back",
-                "2026-11-28 01:00:00 CET  2026-11-28 01:00:01 CET   1.0 s  1.0 MB      1       0  recording now",
+                "FROM                     TO                       LENGTH    SIZE  FILES  PINNED  NOT LIVE  THEN",
+                "2026-11-28 01:00:00 CET  2026-11-28 01:01:00 CET    60 s  1.0 MB      1       0            nothing for 59 s",
+                "2026-11-28 01:02:00 CET  2026-11-28 01:03:00 CET    60 s  1.0 MB      1       1            the clock was set back",
+                "2026-11-28 01:00:00 CET  2026-11-28 01:00:01 CET   1.0 s  1.0 MB      1       0            recording now",
             ])
     }
 }

@@ -1,5 +1,6 @@
 import CameraModel
 import Media
+import NIOCore
 import RTMPTransport
 import Synchronization
 import Testing
@@ -9,11 +10,14 @@ import Testing
 /// Keeps what it sees.
 private final class Notebook: FrameObserver {
     private let kept = Mutex<(events: [MediaEvent], hasEnded: Bool)>(([], false))
+    private let changes = Mutex<[(isLive: Bool, instant: UInt64)]>([])
 
     func observed(_ event: MediaEvent) { kept.withLock { $0.events.append(event) } }
     func ended() { kept.withLock { $0.hasEnded = true } }
+    func published(_ isLive: Bool, from instant: UInt64) { changes.withLock { $0.append((isLive, instant)) } }
 
     var events: [MediaEvent] { kept.withLock { $0.events } }
+    var live: [(isLive: Bool, instant: UInt64)] { changes.withLock { $0 } }
     var hasEnded: Bool { kept.withLock { $0.hasEnded } }
 }
 
@@ -36,6 +40,47 @@ private final class Notebook: FrameObserver {
         }
         #expect(frames == frames.sorted() && Set(frames).count == frames.count)
         #expect(UInt64(frames.count) == (await camera.statistics().video.delivered))
+    }
+
+    @Test func `an observer hears when the stream gets to the relay, and when it does not`() async throws {
+        let (relay, server) = try await LoopbackRelay.start([.closeAfter(40), .rejectBadName, .accept])
+        let notebook = Notebook()
+        let begun = NIODeadline.now().uptimeNanoseconds
+        let camera = try CameraService(
+            configuration: configuration(port: server.port), source: ScriptedSource.camera(),
+            authority: try TestAuthority(), clear: nil, logger: quiet, eventLoop: RTMPEventLoop.shared,
+            observer: notebook)
+        let running = Task { try await camera.run() }
+        await relay.wait { $0.count == 2 && $0[1].messages.count > 60 }
+        running.cancel()
+        try await running.value
+        let live = notebook.live
+        // The one that was rejected was no stream.
+        #expect(live.map(\.isLive) == [true, false, true, false])
+        let instants = live.map(\.instant)
+        #expect(instants == instants.sorted() && instants[0] >= begun)
+        #expect(instants[3] <= NIODeadline.now().uptimeNanoseconds)
+        await server.close()
+    }
+
+    @Test func `a camera that moves to another relay without losing a frame is live all the time`() async throws {
+        let (second, target) = try await LoopbackRelay.start()
+        let (_, server) = try await LoopbackRelay.start([.redirectAfter(30, ["rtmp://127.0.0.1:\(target.port)/live"])])
+        let notebook = Notebook()
+        let configuration = configuration(port: server.port) {
+            $0.relay.redirectHosts = ["127.0.0.1:\(target.port)"]
+        }
+        let camera = try CameraService(
+            configuration: configuration, source: ScriptedSource.camera(), authority: try TestAuthority(), clear: nil,
+            logger: quiet, eventLoop: RTMPEventLoop.shared, observer: notebook)
+        let running = Task { try await camera.run() }
+        await second.wait { $0.count == 1 && $0[0].messages.count > 60 }
+        #expect(notebook.live.map(\.isLive) == [true])
+        running.cancel()
+        try await running.value
+        #expect(notebook.live.map(\.isLive) == [true, false])
+        await server.close()
+        await target.close()
     }
 
     @Test func `without an observer the source waits for the relay`() async throws {

@@ -33,6 +33,7 @@ import Testing
         let stage = try RecordingStage()
         let recipient = try RecordingStage.recipient()
         let recorder = Recorder(stage.settings(), keys: { () async throws(KeyAccessError) in recipient })
+        recorder.published(true, from: 0)
         let run = Task { try await recorder.run() }
         while recorder.statistics.state == .waitingForKey { try await Task.sleep(for: .milliseconds(20)) }
         let film = try Film.pattern(seconds: 2)

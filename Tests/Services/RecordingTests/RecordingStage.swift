@@ -72,9 +72,10 @@ final class RecordingStage: Sendable {
             length: MediaTime(milliseconds: length))
     }
 
-    /// A writer that has begun and has a key.
+    /// A writer that has begun and has a key, of a camera whose stream gets to its relay.
     func writer(_ settings: RecordingWriter.Settings? = nil) throws -> RecordingWriter {
         let writer = RecordingWriter(settings ?? self.settings(), system: system)
+        writer.live.published(true, from: clock.withLock { $0.monotonic })
         writer.recipient = try Self.recipient()
         writer.start()
         return writer

@@ -104,6 +104,7 @@ struct DocumentSample: Sendable {
                 files: 1)
         ]
         page.gaps = [.init(from: "2026-11-28T18:00:00.000Z", to: "2026-11-28T19:22:01.040Z", seconds: 4921.04)]
+        page.notLive = [.init(from: "2026-11-28T19:22:10.000Z", to: "2026-11-28T19:22:31.500Z", seconds: 21.5)]
         page.clockSteps = [.init(from: "2026-11-28T19:23:01.080Z", to: "2026-11-28T18:23:01.100Z")]
         page.next = "00000123-20261128T192201040Z-60040.tdf"
         return page

@@ -75,6 +75,8 @@ public struct RecordingsDocument: Codable, Equatable, Sendable {
         /// Of a page also the one in front of it, since the recording that was made before.
         public var gaps: [Gap] = []
         public var clockSteps: [ClockStep] = []
+        /// Of what is listed the parts that did not get to the relay: whoever watched live has not seen them.
+        public var notLive: [Gap] = []
         /// Each of them; of `archive list` with `--files`.
         public var recordings: [File]?
         /// Of a page: the file behind which the next one begins (`after`); nil: there is none.

@@ -105,17 +105,33 @@ def killed(box, checks):
 
 
 def without_relay(box, checks):
+    begun = time.time()
     box.run("systemctl", "stop", "watchbox-relay")
     checks.until("without a relay it is not live", lambda: box.stream("front")["state"] != "live"
                  or Not("live"))
     frames = recording(box)["frames"]
-    checks.until("but recorded", lambda: recorded(box, frames + 100))
+    checks.until("but recorded", lambda: recorded(box, frames + 400))
     before = box.invocation(unit("front"))
     box.run("systemctl", "restart", unit("front"))
     checks.until("a start without a relay", restarted(box, unit("front"), before))
     checks.until("records as well", lambda: recorded(box, 50))
     box.run("systemctl", "start", "watchbox-relay")
     checks.until("the relay is there again, and it is live", lambda: live(box, "front"))
+    ended = time.time()
+
+    def marked():
+        found = box.get("archive", "list", "front")["cameras"][0]["notLive"]
+        # In two parts: a start is between them. Known to have been read is what was there up to two seconds before.
+        times = [(seconds(part["from"]), seconds(part["to"])) for part in found]
+        within = [(begin, end) for begin, end in times if begin > begun - 4 and end < ended + 2]
+        return found if within and sum(end - begin for begin, end in within) > 3 else Not(f"{found}, from {begun} to {ended}")
+
+    checks.until("what nobody saw live is marked as such", marked)
+
+
+def seconds(time_text):
+    whole, fraction = time_text.rstrip("Z").split(".")
+    return calendar.timegm(time.strptime(whole, "%Y-%m-%dT%H:%M:%S")) + int(fraction) / 1000
 
 
 def opened(box, checks):
@@ -168,7 +184,7 @@ def thumbnails(box, checks):
     checks.expect("bob, who may not see front: no page", refused.status == 6
                   and not pathlib.Path(box.path("/root/bob.page")).exists(), refused)
     checks.same("beside the recordings is nothing new",
-                [name for name in files(box) if not NAME.fullmatch(name) and not name.endswith((".part", ".journal"))], [])
+                [name for name in files(box) if not NAME.fullmatch(name) and not name.endswith((".part", ".journal", "live-gaps.json"))], [])
 
 
 def growing(box, checks):

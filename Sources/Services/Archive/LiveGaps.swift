@@ -1,0 +1,63 @@
+public import Platform
+
+/// A time in which what was recorded did not get to the relay: whoever watched live has not seen it.
+public struct LiveGap: Codable, Equatable, Sendable {
+    /// Milliseconds since 1970.
+    public var from: Int64
+    /// Nil: it was not over when this was written.
+    public var to: Int64?
+
+    public init(from: Int64, to: Int64?) {
+        self.from = from
+        self.to = to
+    }
+}
+
+extension RecordingDirectory {
+    /// Gaps that are kept, the newest.
+    public static let maxLiveGaps = 1000
+    /// Beside the recordings. Programs that do not know it leave it alone.
+    static let liveGapsName = "live-gaps.json"
+    /// Bytes: of so many gaps, and room for white space.
+    private static let maxLiveGapsSize: Int64 = 256 << 10
+
+    private struct LiveGapsFile: Codable {
+        var schema = "watchbox.live-gaps/1"
+        var gaps: [LiveGap]
+    }
+
+    /// When what is recorded was not seen live, in the order in which it was written. A file that is none says nothing: it may be missed,
+    /// and what is recorded is there without it.
+    public func liveGaps() -> [LiveGap] {
+        guard let file = try? FilePart("\(path)/\(Self.liveGapsName)"), file.size <= Self.maxLiveGapsSize,
+            let bytes = try? file.read(0..<file.size),
+            let found = try? ManifestJSON.decode(LiveGapsFile.self, bytes), found.gaps.count <= Self.maxLiveGaps
+        else { return [] }
+        return found.gaps.filter { gap in
+            RecordingName.times.contains(gap.from)
+                && gap.to.map { RecordingName.times.contains($0) && $0 > gap.from } ?? true
+        }
+    }
+
+    /// For as long as its caller is the only one who writes here.
+    ///
+    /// - Parameter gaps: at most ``maxLiveGaps`` of them are kept.
+    public func keep(_ gaps: [LiveGap]) throws(FileFailure) {
+        let file = LiveGapsFile(gaps: Array(gaps.suffix(Self.maxLiveGaps)))
+        // Numbers and a word: always JSON.
+        guard let bytes = try? ManifestJSON.encode(value: file) else { return }
+        try DurableFile.replace("\(path)/\(Self.liveGapsName)", with: bytes)
+    }
+}
+
+extension RecordedListing {
+    /// Parts of what is listed that nobody saw live, each longer than a seam, in milliseconds since 1970.
+    public func notLive(of spans: [RecordingSpans.Span]) -> [(from: Int64, to: Int64)] {
+        spans.flatMap { span in
+            liveGaps.compactMap { gap -> (from: Int64, to: Int64)? in
+                let (from, to) = (max(gap.from, span.from), min(gap.to ?? .max, span.to))
+                return to - from > RecordingSpans.tolerance ? (from, to) : nil
+            }
+        }
+    }
+}
