@@ -2,13 +2,14 @@ import Console
 import Demonstration
 import FLV
 import Foundation
+import TestSupport
 import Testing
 
 extension EndToEndTests {
     /// An FFmpeg with enhanced RTMP (6.1 and newer) on both sides of our relay, and behind our camera.
     @Suite(
         .enabled(
-            if: enhancedFFmpeg != nil,
+            if: ForeignFFmpeg.newer != nil,
             "WATCHBOX_FFMPEG7 names no ffmpeg of version 6.1 or newer (`make test` gets one from PyPI)"))
     struct EnhancedRTMP {
         struct Codec: CustomTestStringConvertible, Sendable {
@@ -163,13 +164,8 @@ extension EndToEndTests {
         }
 
         private static func run(_ stage: TestStage, _ name: String, _ arguments: [String]) throws -> ChildProgram {
-            try stage.startForeign(name, try #require(enhancedFFmpeg), ["-nostdin", "-v", "error", "-y"] + arguments)
+            try stage.startForeign(
+                name, try #require(ForeignFFmpeg.newer), ["-nostdin", "-v", "error", "-y"] + arguments)
         }
     }
 }
-
-/// The ffmpeg that `make test` gets from PyPI, or nil.
-private let enhancedFFmpeg: String? = {
-    let path = ProcessInfo.processInfo.environment["WATCHBOX_FFMPEG7"] ?? ""
-    return FileManager.default.isExecutableFile(atPath: path) ? path : nil
-}()
