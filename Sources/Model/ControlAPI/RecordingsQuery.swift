@@ -6,8 +6,9 @@ public struct RecordingsQuery: Equatable, Sendable {
     /// Recordings in an answer.
     public static let limits = 1...400
     public static let defaultLimit = 100
-    /// The longest answer, in bytes: as many as ``limits`` allows with a gap between each two, under the longest names.
-    public static let maximumAnswerBytes = 192 << 10
+    /// The longest answer, in bytes: as many as ``limits`` allows with a gap between each two, under the longest names, and as many
+    /// parts that were not seen live as there can be.
+    public static let maximumAnswerBytes = 288 << 10
     /// Without a begin, in milliseconds.
     public static let defaultSpan: Int64 = 86_400_000
 

@@ -140,6 +140,9 @@ final class ClientChannel: ChannelInboundHandler, @unchecked Sendable {
 
     private var tlsWasVerified = false
 
+    /// Of the connection that is open, or was the last one.
+    private(set) var delivery = DeliveryMark()
+
     private func open() {
         deadline?.cancel()
         deadline = nil
@@ -164,6 +167,9 @@ final class ClientChannel: ChannelInboundHandler, @unchecked Sendable {
             self.link.roundTrip = self.metrics.tcpRoundTrip
             if progress.pathMTU > 0 { self.link.pathMTU = Int(progress.pathMTU) }
             guard case .open = self.state else { return }
+            self.delivery.observed(
+                acknowledged: progress.bytesAcknowledged, written: progress.bytesWritten,
+                at: NIODeadline.now().uptimeNanoseconds)
             let outstanding = progress.segmentsOutstanding > 0 || progress.bytesNotSent > 0 || !channel.isWritable
             self.observed(progress.bytesAcknowledged, outstanding: outstanding)
             guard advanced else { return }

@@ -109,8 +109,9 @@ public final class RTMPPublisherConnection: @unchecked Sendable {
     /// False until the relay has answered a ping: until then only TCP shows whether it is alive.
     public var relayAnswersPings: Bool { session.relayAnswersPings }
 
-    /// CLOCK_MONOTONIC in nanoseconds: what was written up to then the relay has, as far as is known; nil: nothing is known.
-    public var deliveredUntil: UInt64? { session.deliveredUntil }
+    /// CLOCK_MONOTONIC in nanoseconds: what was written up to then the relay has read, or, of one that answers no pings, its kernel has; nil:
+    /// nothing is known.
+    public var deliveredUntil: UInt64? { session.readUntil ?? channel.delivery.until }
 
     public var status: PublisherSession.Status { session.status }
 

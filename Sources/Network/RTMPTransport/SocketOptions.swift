@@ -14,10 +14,12 @@ enum SocketOptions {
 }
 
 /// The part of the kernel's `struct tcp_info` that we read. glibc's own declaration ends before these fields, hence the
-/// layout by hand (linux/tcp.h; stable since Linux 4.6).
+/// layout by hand (linux/tcp.h; stable since Linux 4.19).
 struct TCPProgress: Equatable, Sendable {
     /// Bytes that the peer's kernel acknowledged since the connection began.
     var bytesAcknowledged: UInt64
+    /// Bytes that were written since then, on their way or not.
+    var bytesWritten: UInt64
     /// Bytes that were written but never put on the wire.
     var bytesNotSent: UInt32
     /// Segments on their way.
@@ -27,10 +29,11 @@ struct TCPProgress: Equatable, Sendable {
     /// Bytes of the largest packet that the way takes.
     var pathMTU: UInt32
 
-    /// 152 bytes, aligned as the kernel's structure is.
+    /// 216 bytes, aligned as the kernel's structure is.
     private typealias Words = (
         UInt64, UInt64, UInt64, UInt64, UInt64, UInt64, UInt64, UInt64, UInt64, UInt64,
-        UInt64, UInt64, UInt64, UInt64, UInt64, UInt64, UInt64, UInt64, UInt64
+        UInt64, UInt64, UInt64, UInt64, UInt64, UInt64, UInt64, UInt64, UInt64, UInt64,
+        UInt64, UInt64, UInt64, UInt64, UInt64, UInt64, UInt64
     )
 
     /// Nil when the channel is gone or is not a TCP socket.
@@ -41,9 +44,12 @@ struct TCPProgress: Equatable, Sendable {
         future.whenComplete { result in
             guard case .success(let words) = result else { return done(nil) }
             let progress = withUnsafeBytes(of: words) { bytes in
-                TCPProgress(
+                let notSent = bytes.load(fromByteOffset: 144, as: UInt32.self)
+                let sent = bytes.load(fromByteOffset: 200, as: UInt64.self)
+                let sentAgain = bytes.load(fromByteOffset: 208, as: UInt64.self)
+                return TCPProgress(
                     bytesAcknowledged: bytes.load(fromByteOffset: 120, as: UInt64.self),
-                    bytesNotSent: bytes.load(fromByteOffset: 144, as: UInt32.self),
+                    bytesWritten: sent &- sentAgain &+ UInt64(notSent), bytesNotSent: notSent,
                     segmentsOutstanding: bytes.load(fromByteOffset: 24, as: UInt32.self),
                     roundTrip: bytes.load(fromByteOffset: 68, as: UInt32.self),
                     pathMTU: bytes.load(fromByteOffset: 60, as: UInt32.self))

@@ -9,8 +9,8 @@ struct ArchiveListCommand: AsyncParsableCommand {
         commandName: "list", abstract: "What cameras of this machine recorded: from when to when, and how much.",
         discussion: """
             On a terminal a line for each day: a block for each half hour, as high as the part of it that is recorded; ^ is what \
-            is pinned. Elsewhere a row for each stretch without a gap. Times are this machine's; those of --json are UTC. It reads \
-            names of files only, and needs no key.
+            is pinned, x what did not get to the relay. Elsewhere a row for each stretch without a gap. Times are this machine's; those \
+            of --json are UTC. It opens no recording, and needs no key.
 
               sudo watchboxctl archive list
               sudo watchboxctl archive list front --from "yesterday 20:00" --to now

@@ -21,10 +21,9 @@ struct RecordingsView {
         if total.pinned > 0 { summary += ", \(total.pinned) pinned" }
         if listing.recordsNow { summary += "; recording now" }
         if let text = RecordedListing.unfinishedText(listing.unfinished) { summary += "; \(text)" }
-        let notLive = listing.notLive(of: joined.spans)
-        if !notLive.isEmpty {
-            let seconds = notLive.reduce(0) { $0 + Double($1.to - $1.from) } / 1000
-            summary += "; \(Quantity.time(seconds: seconds)) of it not seen live"
+        let notLive = NotLive(joined.spans, listing.liveGaps)
+        if notLive.duration > 0 {
+            summary += "; \(Quantity.time(seconds: Double(notLive.duration) / 1000)) of it not seen live"
         }
         let times = "oldest \(clock.text(total.from)), newest \(clock.text(total.to))"
         let content =
@@ -32,7 +31,7 @@ struct RecordingsView {
             ? table(joined, notLive).lines(style, header: header)
             : RecordingPicture(
                 listing.recordings.map { .init(from: $0.name.begin, to: $0.name.end, isPinned: $0.name.isPinned) },
-                notLive: notLive, clock: clock
+                notLive: notLive.parts.map { ($0.from, $0.to) }, clock: clock
             ).lines(style)
         return [style.paint(camera, .strong) + summary, style.paint("  \(times)", .faint)] + content
     }
@@ -49,7 +48,7 @@ struct RecordingsView {
         return parts.joined(separator: "; ")
     }
 
-    private func table(_ joined: RecordingSpans, _ notLive: [(from: Int64, to: Int64)]) -> Table {
+    private func table(_ joined: RecordingSpans, _ notLive: NotLive) -> Table {
         Table(
             [
                 .init("FROM", isIdentifier: true), .init("TO", isIdentifier: true), .init("LENGTH", .right),
@@ -69,10 +68,9 @@ struct RecordingsView {
     }
 
     /// - Returns: how long of it was not seen live; nothing where all was.
-    private static func notLive(_ parts: [(from: Int64, to: Int64)], in span: RecordingSpans.Span) -> String {
-        let within = parts.filter { $0.from >= span.from && $0.to <= span.to }
-        guard !within.isEmpty else { return "" }
-        return Quantity.time(seconds: within.reduce(0) { $0 + Double($1.to - $1.from) } / 1000)
+    private static func notLive(_ parts: NotLive, in span: RecordingSpans.Span) -> String {
+        let duration = parts.duration(within: span)
+        return duration > 0 ? Quantity.time(seconds: Double(duration) / 1000) : ""
     }
 
     private func then(_ joined: RecordingSpans, _ index: Int) -> String {

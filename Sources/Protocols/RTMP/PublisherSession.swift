@@ -120,9 +120,8 @@ public struct PublisherSession: Sendable {
     /// False until the relay has answered a ping: until then only TCP shows whether it is alive.
     public var relayAnswersPings: Bool { liveness.answersPings }
 
-    /// What was written up to then the relay has, as far as is known: it has read it, or, while it answers no pings, its kernel has it. By
-    /// the clock of the calls; nil: nothing is known.
-    public var deliveredUntil: UInt64? { liveness.deliveredUntil }
+    /// What was written up to then the relay has read, by the clock of the calls; nil: it answers no pings, and nothing is known.
+    public var readUntil: UInt64? { liveness.readUntil }
 
     // MARK: Inputs
 

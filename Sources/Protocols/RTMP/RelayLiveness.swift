@@ -49,16 +49,18 @@ struct RelayLiveness: Sendable {
     private var isHalfClosed = false
     /// When TCP last made progress; nil when the driver never reported any.
     private var lastProgress: UInt64?
-    /// All that was handed over up to then the peer has read, or, while it answers no pings, its kernel has; nil: nothing is known.
-    private(set) var deliveredUntil: UInt64?
-    /// What had been handed over at a look before, of which the peer's kernel did not have all.
-    private var mark: (written: UInt64, at: UInt64)?
+    /// When the last ping was sent that was answered.
+    private var lastAnswered: UInt64?
     /// Since when bytes have waited for TCP's acknowledgement without progress.
     private var outstandingSince: UInt64?
 
     init(rules: LivenessRules) {
         self.rules = rules
     }
+
+    /// All that was written up to then the peer has read: what its kernel has, a program that hangs may never read. Nil: there are no answers,
+    /// or none any more, since nobody asks behind the peer's FIN.
+    var readUntil: UInt64? { isHalfClosed ? nil : lastAnswered }
 
     mutating func mediaWritten() { mediaFlowed = true }
 
@@ -79,18 +81,6 @@ struct RelayLiveness: Sendable {
             outstanding[index].end = end
             if outstanding[index].delivered == nil, acknowledged >= end { outstanding[index].delivered = now }
         }
-        // What a kernel has, a program that hangs may never read: where there are answers, they alone count.
-        guard !answersPings else { return }
-        if acknowledged >= written {
-            deliveredUntil = now
-            mark = nil
-            return
-        }
-        if let mark, acknowledged >= mark.written {
-            deliveredUntil = mark.at
-            self.mark = nil
-        }
-        mark = mark ?? (written, now)
     }
 
     mutating func peerHalfClosed() {
@@ -122,7 +112,7 @@ struct RelayLiveness: Sendable {
         let sent = outstanding[index].sent
         outstanding.removeSubrange(...index)  // TCP keeps order: the earlier ones were read as well
         answersPings = true
-        deliveredUntil = max(deliveredUntil ?? 0, sent)
+        lastAnswered = max(lastAnswered ?? 0, sent)
         return now.elapsed(since: sent)
     }
 

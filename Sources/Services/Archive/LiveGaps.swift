@@ -1,3 +1,4 @@
+internal import Glibc
 public import Platform
 
 /// A time in which what was recorded did not get to the relay: whoever watched live has not seen it.
@@ -29,17 +30,22 @@ extension RecordingDirectory {
     /// When what is recorded was not seen live, in the order in which it was written. A file that is none says nothing: it may be missed,
     /// and what is recorded is there without it.
     public func liveGaps() -> [LiveGap] {
-        guard let file = try? FilePart("\(path)/\(Self.liveGapsName)"), file.size <= Self.maxLiveGapsSize,
+        // A link may lead to a device, which acts when it is opened.
+        var status = stat()
+        guard lstat("\(path)/\(Self.liveGapsName)", &status) == 0, status.st_mode & S_IFMT == S_IFREG,
+            let file = try? FilePart("\(path)/\(Self.liveGapsName)"), file.size <= Self.maxLiveGapsSize,
             let bytes = try? file.read(0..<file.size),
-            let found = try? ManifestJSON.decode(LiveGapsFile.self, bytes), found.gaps.count <= Self.maxLiveGaps
+            let found = try? ManifestJSON.decode(LiveGapsFile.self, bytes),
+            found.schema == LiveGapsFile(gaps: []).schema, found.gaps.count <= Self.maxLiveGaps
         else { return [] }
-        return found.gaps.filter { gap in
+        return found.gaps.enumerated().filter { index, gap in
             RecordingName.times.contains(gap.from)
-                && gap.to.map { RecordingName.times.contains($0) && $0 > gap.from } ?? true
-        }
+                // None but the last can be open.
+                && gap.to.map { RecordingName.times.contains($0) && $0 > gap.from } ?? (index == found.gaps.count - 1)
+        }.map(\.element)
     }
 
-    /// For as long as its caller is the only one who writes here.
+    /// The caller has the directory's lock: two that write would lose each other's.
     ///
     /// - Parameter gaps: at most ``maxLiveGaps`` of them are kept.
     public func keep(_ gaps: [LiveGap]) throws(FileFailure) {
@@ -47,17 +53,5 @@ extension RecordingDirectory {
         // Numbers and a word: always JSON.
         guard let bytes = try? ManifestJSON.encode(value: file) else { return }
         try DurableFile.replace("\(path)/\(Self.liveGapsName)", with: bytes)
-    }
-}
-
-extension RecordedListing {
-    /// Parts of what is listed that nobody saw live, each longer than a seam, in milliseconds since 1970.
-    public func notLive(of spans: [RecordingSpans.Span]) -> [(from: Int64, to: Int64)] {
-        spans.flatMap { span in
-            liveGaps.compactMap { gap -> (from: Int64, to: Int64)? in
-                let (from, to) = (max(gap.from, span.from), min(gap.to ?? .max, span.to))
-                return to - from > RecordingSpans.tolerance ? (from, to) : nil
-            }
-        }
     }
 }

@@ -26,7 +26,7 @@ extension RecordingsDocument.Camera {
                 from: CalendarTime.iso8601($0.from), to: CalendarTime.iso8601($0.to),
                 seconds: Double($0.duration) / 1000, bytes: $0.bytes, files: $0.files)
         }
-        notLive = listing.notLive(of: joined.spans).map {
+        notLive = NotLive(joined.spans, listing.liveGaps).parts.map {
             .init(
                 from: CalendarTime.iso8601($0.from), to: CalendarTime.iso8601($0.to),
                 seconds: Double($0.to - $0.from) / 1000)

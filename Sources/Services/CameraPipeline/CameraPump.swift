@@ -69,12 +69,15 @@ final class CameraPump: @unchecked Sendable {
     /// How long a relay that sends us away goes on being sent to, without a key frame to move at.
     private static let longestGoodbye = TimeAmount.seconds(2)
 
-    /// What the source delivers gets to the relay.
+    /// Nanoseconds: frames that are missing for so long make a gap.
+    private static let shortestGap: UInt64 = 2_000_000_000
+
+    /// Frames get to the relay.
     private var isLive = false
-    /// CLOCK_MONOTONIC: capture of the first frame that got to a relay.
+    /// CLOCK_MONOTONIC: capture of the first of these.
     private var liveSince: UInt64 = 0
-    /// Up to which what was sent is known to have got there; of the connection that ended last.
-    private var deliveredUntil: UInt64?
+    /// CLOCK_MONOTONIC: capture of the last video frame that was sent.
+    private var lastVideo: UInt64 = 0
     private var lastSent: UInt64?
     private var lastAcknowledged: UInt64?
     private var acknowledgedBytes: UInt64 = 0
@@ -228,26 +231,43 @@ final class CameraPump: @unchecked Sendable {
                 publisher.flush()
             }
             if !holdsQueue {
+                endLive(until: outcome.isOrderly ? .max : publisher?.deliveredUntil ?? 0)
                 channel.close()
-                endLive(isOrderly: outcome.isOrderly)
             }
             sealer.end()
         } else if case .closed = outcome, holdsQueue {
             // No relay is there, and what waits grows old.
             holdsQueue = false
             channel.close()
-            endLive(isOrderly: false)
         }
         waiter.resume(returning: outcome)
     }
 
-    /// - Parameter isOrderly: all that was sent got there.
-    private func endLive(isOrderly: Bool) {
+    /// Frames do not get to the relay any more; what waits has not got there.
+    ///
+    /// - Parameter instant: up to which what was sent is known to have.
+    private func endLive(until instant: UInt64) {
         guard isLive else { return }
         isLive = false
         let now = NIODeadline.now().uptimeNanoseconds
-        // What is known to be there may be the greeting alone.
-        runner.published(false, from: isOrderly ? now : min(max(deliveredUntil ?? 0, liveSince), now))
+        var end = min(instant, now)
+        if case .accessUnit(let waiting)? = channel.upcoming { end = min(end, waiting.captureInstant ?? end) }
+        // Before its first frame there were the greetings alone.
+        runner.published(false, from: max(end, liveSince))
+    }
+
+    /// A frame was sent: whether it is the first one, or follows others that were dropped.
+    private func follow(_ event: MediaEvent, at now: UInt64, dropped: Bool) {
+        guard case .accessUnit(let access) = event, access.track.isVideo || !sealer.hasVideo else { return }
+        let captured = min(access.captureInstant ?? now, now)
+        defer { if access.track.isVideo { lastVideo = captured } }
+        if isLive {
+            guard dropped, captured > lastVideo, captured - lastVideo > Self.shortestGap else { return }
+            runner.published(false, from: lastVideo)
+        }
+        isLive = true
+        liveSince = captured
+        runner.published(true, from: captured)
     }
 
     // MARK: - The frame path
@@ -263,8 +283,8 @@ final class CameraPump: @unchecked Sendable {
             if let move, let event = channel.upcoming, sealer.canBegin(with: event) {
                 publisher.flush()
                 holdsQueue = true
-                // The rest of it waits for the next relay.
-                deliveredUntil = NIODeadline.now().uptimeNanoseconds
+                // With that frame it goes on, if another relay takes it.
+                endLive(until: .max)
                 return resume(move.outcome)
             }
             guard let event = channel.next() else { break }
@@ -284,15 +304,8 @@ final class CameraPump: @unchecked Sendable {
 
     private func sent(_ unit: SealedUnit, _ event: MediaEvent, at now: UInt64) {
         lastSent = now
-        if !isLive {
-            isLive = true
-            if case .accessUnit(let access) = event {
-                liveSince = access.captureInstant ?? now
-            } else {
-                liveSince = now
-            }
-            runner.published(true, from: liveSince)
-        }
+        let dropped = unit.isKeyFrame ? channel.snapshot.counters.videoDropped : reportedDrops
+        follow(event, at: now, dropped: dropped > reportedDrops)
         if let frameLog, case .accessUnit(let access) = event {
             frameLog.append(
                 FrameLog.Record(unit: unit, data: access.data, captured: access.captureInstant, sealed: now))
@@ -302,7 +315,6 @@ final class CameraPump: @unchecked Sendable {
             if let collection = sealer.currentCollection { collectionTaken?(collection.sealer.headerHash) }
             if let name = unit.collection { monitor.report(.collectionStarted(name)) }
         }
-        let dropped = channel.snapshot.counters.videoDropped
         if dropped > reportedDrops { monitor.report(.framesDropped(video: dropped - reportedDrops)) }
         reportedDrops = dropped
     }
@@ -366,7 +378,6 @@ extension CameraPump: SealedPublisherDelegate {
         // It has just answered: what the connection before this one last showed is of no account.
         lastAcknowledged = NIODeadline.now().uptimeNanoseconds
         holdsQueue = false
-        deliveredUntil = nil
         sealer.begin()
         monitor.published(at: NIODeadline.now().uptimeNanoseconds)
         if channel.open() { runner.source.requestKeyFrame() }
@@ -400,7 +411,7 @@ extension CameraPump: SealedPublisherDelegate {
 
     func publisherClosed(_ publisher: SealedPublisher, error: RTMPTransportError) {
         guard publisher === self.publisher else { return }
-        if isStreaming { deliveredUntil = publisher.deliveredUntil }
+        if isStreaming { endLive(until: publisher.deliveredUntil ?? 0) }
         self.publisher = nil
         // A relay that has sent us away need not wait for our goodbye.
         resume(move?.outcome ?? .closed(error))

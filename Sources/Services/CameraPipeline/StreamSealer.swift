@@ -53,6 +53,8 @@ public struct StreamSealer: Sendable {
     private var prepared: [PreparedCollection] = []
     private var current: CurrentCollection?
     private var videoFormat: VideoFormat?
+    /// The stream has a picture, as far as is known.
+    public var hasVideo: Bool { videoFormat != nil }
     private var audioFormat: AudioFormat?
     private var videoHeaderDue = true
     private var audioHeaderDue = true

@@ -7,13 +7,17 @@ struct LiveGapLog: Equatable, Sendable {
         /// Nanoseconds.
         var from: UInt64
         var to: UInt64?
+
+        var isShort: Bool { to.map { $0 - from <= LiveGapLog.tolerance } ?? false }
     }
 
     /// Of earlier processes. Nil: not read yet.
     private var former: [LiveGap]?
-    /// Of this one, the last of them may be open.
+    /// Of this one, in their order, the last of them may be open.
     private var own: [Gap]
-    /// Something is other than what was kept.
+    /// When something got to a relay first: then what was not over when the process before this one ended is over.
+    private var firstLive: UInt64?
+    /// Something may be other than what was kept.
     private(set) var isChanged = true
 
     /// At first nothing gets to a relay.
@@ -28,16 +32,20 @@ struct LiveGapLog: Equatable, Sendable {
     }
 
     mutating func published(_ isLive: Bool, from instant: UInt64) {
+        let last = own.indices.last
         if isLive {
-            guard let last = own.indices.last, own[last].to == nil else { return }
+            guard let last, own[last].to == nil else { return }
             own[last].to = max(instant, own[last].from)
+            firstLive = firstLive ?? own[last].to
         } else {
-            guard own.last.map({ $0.to != nil }) ?? true else { return }
-            let begin = max(instant, own.last?.to ?? 0)
-            // A relay that comes and goes: one gap that lasts, rather than many.
-            if let last = own.indices.last, let end = own[last].to, begin - end < Self.seam {
+            guard last.map({ own[$0].to != nil }) ?? true else { return }
+            let begin = max(instant, last.flatMap { own[$0].to } ?? 0)
+            if let last, let end = own[last].to, begin - end < Self.shortestLive, !own[last].isShort {
+                // A relay that comes and goes: one gap that lasts, rather than many.
                 own[last].to = nil
             } else {
+                // One that is none takes no other's place.
+                if let last, own[last].isShort { own.removeLast() }
                 own.append(Gap(from: begin, to: nil))
             }
             if own.count > RecordingDirectory.maxLiveGaps { own.removeFirst() }
@@ -53,7 +61,7 @@ struct LiveGapLog: Equatable, Sendable {
     /// One began so short a time ago that it may be none.
     func isUndecided(at now: UInt64) -> Bool {
         guard let last = own.last, last.to == nil else { return false }
-        return now < last.from || now - last.from <= UInt64(RecordingSpans.tolerance) * 1_000_000
+        return now < last.from || now - last.from <= Self.tolerance
     }
 
     /// What there is to be kept: gaps that are longer than what is none.
@@ -65,20 +73,25 @@ struct LiveGapLog: Equatable, Sendable {
         guard let oldest else { return [] }
         var gaps = former ?? []
         var own = (isUndecided(at: now) ? own.dropLast() : own[...])
-            .map { LiveGap(from: wall($0.from), to: $0.to.map(wall)) }
-        // What was not over when the process before this one ended went on until this one published.
-        if let open = gaps.indices.last, gaps[open].to == nil, let first = own.first {
-            gaps[open].to = first.to
-            if let end = first.to, end <= gaps[open].from { gaps[open] = first }
-            own.removeFirst()
+            .filter { !$0.isShort }.map { LiveGap(from: wall($0.from), to: $0.to.map(wall)) }
+        if let open = gaps.indices.last, gaps[open].to == nil {
+            if let end = firstLive.map(wall) {
+                // One that would begin later was written by a clock that was ahead.
+                if end > gaps[open].from {
+                    gaps[open].to = end
+                    own.removeAll { $0.to.map { $0 <= end } ?? false }
+                } else {
+                    gaps.removeLast()
+                }
+            } else {
+                own = []
+            }
         }
-        gaps += own
-        return gaps.filter { gap in
-            guard let end = gap.to else { return true }
-            return end - gap.from > RecordingSpans.tolerance && end > oldest
-        }
+        return (gaps + own).filter { gap in gap.to.map { $0 > gap.from && $0 > oldest } ?? true }
     }
 
+    /// Nanoseconds: a gap that is no longer is none.
+    private static let tolerance = UInt64(RecordingSpans.tolerance) * 1_000_000
     /// Nanoseconds: a relay that is there for so short a time was not there.
-    private static let seam: UInt64 = 1_000_000_000
+    private static let shortestLive: UInt64 = 1_000_000_000
 }

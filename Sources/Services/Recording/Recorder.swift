@@ -27,7 +27,7 @@ public final class Recorder: Service, FrameObserver {
         var live: [(isLive: Bool, instant: UInt64)] = []
     }
 
-    /// Changes that wait for the writer: a disk that hangs makes none of them longer.
+    /// Changes that wait for the writer: while a disk hangs for long, some outages in between are not marked.
     private static let maxLiveChanges = 64
 
     /// What waits for the disk, at most: some seconds of the fastest cameras.

@@ -4,7 +4,7 @@ public import ErrorCatalog
 internal import Glibc
 internal import Platform
 
-/// Says what is recorded of a camera, by the names of its files: no key, no lock, and no word to the recorder.
+/// Says what is recorded of a camera, by the names of its files and what is beside them: no key, no lock, and no word to the recorder.
 public struct RecordingsReader: Sendable {
     private let camera: String
     private let directory: RecordingDirectory?

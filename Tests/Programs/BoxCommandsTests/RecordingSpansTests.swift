@@ -150,6 +150,30 @@ struct RecordingSpansTests {
         let lines = RecordingsView(camera: "front", listing: listing, clock: .fixed(0, "UTC"))
             .lines(Style(width: Style.endless), header: false)
         #expect(lines.first == "front: 3m 00s in 3 recordings, 3.0 MB; 1m 50s of it not seen live", "\(lines)")
+        #expect(lines.contains { $0.hasSuffix("  2  0  50 s  nothing for 3m 00s") }, "\(lines)")
+        #expect(lines.last?.hasSuffix("  1  0  60 s") == true, "\(lines)")
+    }
+
+    @Test func `gaps that lie over each other, and recordings of the same time, count once`() {
+        func span(_ from: Int64, _ to: Int64) -> RecordingSpans.Span {
+            .init(from: from, to: to, duration: to - from, bytes: 1, files: 1, pinned: 0)
+        }
+        let spans = [span(0, 100_000), span(20_000, 50_000), span(200_000, 300_000)]
+        let notLive = NotLive(
+            spans,
+            [
+                LiveGap(from: 250_000, to: nil), LiveGap(from: 30_000, to: 45_000), LiveGap(from: 10_000, to: 40_000),
+                LiveGap(from: 90_000, to: 210_000),
+            ])
+        #expect(
+            notLive.parts == [
+                .init(from: 10_000, to: 45_000), .init(from: 90_000, to: 100_000), .init(from: 200_000, to: 210_000),
+                .init(from: 250_000, to: 300_000),
+            ])
+        #expect(notLive.duration == 105_000)
+        #expect(spans.map { notLive.duration(within: $0) } == [45_000, 25_000, 60_000])
+        let all = [LiveGap](repeating: LiveGap(from: 0, to: 253_402_300_799_999), count: 1000)
+        #expect(NotLive([RecordingSpans.Span](repeating: span(5, 9000), count: 400), all).parts.count == 1)
     }
 
     @Test func `a document has spans, gaps and steps of the clock`() {

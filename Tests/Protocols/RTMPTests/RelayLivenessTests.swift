@@ -133,30 +133,21 @@ struct RelayLivenessTests {
 
     @Test func `what a relay has is what it read before it answered`() {
         var liveness = RelayLiveness(rules: rules)
-        #expect(liveness.deliveredUntil == nil)
+        #expect(liveness.readUntil == nil)
         let first = liveness.duePing(at: second)
         _ = liveness.pingAnswered(first!, at: 2 * second)
-        #expect(liveness.deliveredUntil == second)
+        #expect(liveness.readUntil == second)
         liveness.mediaWritten()
         let next = liveness.duePing(at: 4 * second)
         // Its kernel has all of it, and goes on taking when the relay hangs.
         liveness.transportObserved(acknowledged: 9000, written: 9000, at: 5 * second)
-        #expect(liveness.deliveredUntil == second)
+        #expect(liveness.readUntil == second)
         _ = liveness.pingAnswered(next!, at: 6 * second)
-        #expect(liveness.deliveredUntil == 4 * second)
+        #expect(liveness.readUntil == 4 * second)
         _ = liveness.pingAnswered(77, at: 7 * second)
-        #expect(liveness.deliveredUntil == 4 * second)
-    }
-
-    @Test func `of one that answers no pings it is what its kernel has`() {
-        var liveness = RelayLiveness(rules: rules)
-        liveness.transportObserved(acknowledged: 900, written: 1000, at: second)
-        #expect(liveness.deliveredUntil == nil)
-        liveness.transportObserved(acknowledged: 1400, written: 1500, at: 2 * second)
-        #expect(liveness.deliveredUntil == second)
-        liveness.transportObserved(acknowledged: 1499, written: 1500, at: 3 * second)
-        #expect(liveness.deliveredUntil == second)
-        liveness.transportObserved(acknowledged: 1500, written: 1500, at: 4 * second)
-        #expect(liveness.deliveredUntil == 4 * second)
+        #expect(liveness.readUntil == 4 * second)
+        // Nobody asks any more.
+        liveness.peerHalfClosed()
+        #expect(liveness.readUntil == nil)
     }
 }

@@ -136,10 +136,16 @@ struct RecordingPageTests {
         var look = Self.look(recordings)
         look.isWriting = true
         look.found.growing = [999_999_999_999]
+        let first = recordings[1].name.begin
+        look.liveGaps = (0..<Int64(RecordingDirectory.maxLiveGaps)).map { index in
+            let from = first + index * 10_000
+            return LiveGap(from: from, to: index == Int64(RecordingDirectory.maxLiveGaps) - 1 ? nil : from + 5000)
+        }
         let page = RecordingPage(
             look, between: .all, after: recordings[0].name, limit: RecordingsQuery.limits.upperBound)
         let document = RecordingsDocument.Camera(String(repeating: "c", count: 24), page)
         #expect(document.recordings?.count == 400 && document.spans.count == 400 && document.gaps.count == 400)
+        #expect(document.notLive.count == 1399)
         #expect(document.next != nil)
         let count = JSONDocument.bytes(document).count
         #expect(count <= RecordingsQuery.maximumAnswerBytes - (4 << 10), "\(count)")

@@ -75,10 +75,12 @@ private final class Notebook: FrameObserver {
             logger: quiet, eventLoop: RTMPEventLoop.shared, observer: notebook)
         let running = Task { try await camera.run() }
         await second.wait { $0.count == 1 && $0[0].messages.count > 60 }
-        #expect(notebook.live.map(\.isLive) == [true])
+        // It goes on with the frame that it left off at.
+        #expect(notebook.live.map(\.isLive) == [true, false, true])
+        #expect(notebook.live[1].instant == notebook.live[2].instant)
         running.cancel()
         try await running.value
-        #expect(notebook.live.map(\.isLive) == [true, false])
+        #expect(notebook.live.map(\.isLive) == [true, false, true, false])
         await server.close()
         await target.close()
     }

@@ -32,7 +32,9 @@ final class ScriptedSource: MediaSource {
             var number: Int64 = 0
             while source.waits(milliseconds: 4) {
                 let key = number % 25 == 0 || source.takeKeyFrameRequest()
-                deliver(.accessUnit(numbered(number, key: key)))
+                var unit = numbered(number, key: key)
+                unit.captureInstant = DispatchTime.now().uptimeNanoseconds
+                deliver(.accessUnit(unit))
                 deliver(audio(number * 4 + 1))
                 number += 1
             }

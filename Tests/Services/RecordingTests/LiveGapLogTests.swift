@@ -85,6 +85,27 @@ struct LiveGapLogTests {
         #expect(log.isChanged && Self.gaps(log, ahead: 3_600_000) == [Self.gap(1, 9), Self.gap(3610, 3620)])
     }
 
+    @Test func `an old gap that was not over ends where something got to a relay first, however much came after`() {
+        var log = LiveGapLog(at: 100 * Self.second)
+        log.take(former: [Self.gap(60, nil)])
+        for number in 0..<UInt64(1500) {
+            log.published(true, from: (number * 20 + 110) * Self.second)
+            log.published(false, from: (number * 20 + 120) * Self.second)
+        }
+        #expect(Self.gaps(log).first == Self.gap(60, 110))
+    }
+
+    @Test func `what is none takes no other's place`() {
+        var log = LiveGapLog(at: 0)
+        log.take(former: [])
+        log.published(true, from: 60 * Self.second)
+        for number in 1..<UInt64(3000) {
+            log.published(false, from: (number * 60 + 60) * Self.second)
+            log.published(true, from: (number * 60 + 61) * Self.second)
+        }
+        #expect(Self.gaps(log) == [Self.gap(0, 60)])
+    }
+
     @Test func `there is a bound to all of it`() {
         var log = LiveGapLog(at: 0)
         log.take(former: [])

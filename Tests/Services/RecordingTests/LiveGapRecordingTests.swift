@@ -43,8 +43,7 @@ struct LiveGapRecordingTests {
         writer.end()
         let listing = try Self.listing(stage)
         #expect(listing.liveGaps.count == 2 && listing.liveGaps.last?.to == nil)
-        let spans = RecordingSpans(listing.recordings).spans
-        let notLive = listing.notLive(of: spans)
+        let notLive = NotLive(RecordingSpans(listing.recordings).spans, listing.liveGaps).parts
         #expect(notLive.map(\.from) == [wall + 12_000, wall + 27_000] && notLive[0].to == wall + 20_000)
         // Another process, a minute later, that finds a relay at once.
         stage.clock.withLock { $0.monotonic = begin + 90 * second }
@@ -76,9 +75,9 @@ struct LiveGapRecordingTests {
         change(true, after: 3)
         let first = RecordingDirectory(stage.directory).liveGaps()
         #expect(first.count == 1)
-        for _ in 0..<3 {
+        for _ in 0..<2 {
             change(false, after: 1.5)
-            change(true, after: 1.5)
+            change(true, after: 2.5)
         }
         #expect(RecordingDirectory(stage.directory).liveGaps() == first)
         change(false, after: 1.5)
@@ -87,9 +86,65 @@ struct LiveGapRecordingTests {
         writer.end()
     }
 
+    @Test func `a recording of a clock that was ahead hides no gap`() throws {
+        let stage = try RecordingStage()
+        let ahead = stage.clock.withLock { $0.wall } + 31_536_000_000
+        let name = RecordingName(sequence: 1, begin: ahead, duration: 1000)
+        try Data([1, 2, 3]).write(to: URL(fileURLWithPath: "\(stage.directory)/\(name.fileName)"))
+        let writer = try stage.writer()
+        stage.show(try Film.pattern(seconds: 7), to: writer)
+        writer.live.published(false, from: stage.clock.withLock { $0.monotonic })
+        stage.pass(seconds: 5)
+        writer.live.published(true, from: stage.clock.withLock { $0.monotonic })
+        writer.tick()
+        #expect(RecordingDirectory(stage.directory).liveGaps().count == 1)
+        writer.end()
+    }
+
+    @Test func `clocks that are read one after the other are no reason to write`() throws {
+        let stage = try RecordingStage()
+        let writer = try stage.writer()
+        stage.show(try Film.pattern(seconds: 4), to: writer)
+        writer.live.published(false, from: stage.clock.withLock { $0.monotonic })
+        stage.pass(seconds: 5)
+        writer.live.published(true, from: stage.clock.withLock { $0.monotonic })
+        writer.tick()
+        let kept = RecordingDirectory(stage.directory).liveGaps()
+        let path = "\(stage.directory)/live-gaps.json"
+        try FileManager.default.removeItem(atPath: path)
+        stage.clock.withLock { $0.wall += 3 }
+        stage.pass(seconds: 20)
+        writer.live.clockChanged()
+        writer.tick()
+        #expect(!FileManager.default.fileExists(atPath: path))
+        stage.clock.withLock { $0.wall += 5000 }
+        writer.live.clockChanged()
+        writer.tick()
+        #expect(RecordingDirectory(stage.directory).liveGaps().map(\.from) == kept.map { $0.from + 5003 })
+        writer.end()
+    }
+
+    @Test(arguments: ["link", "FIFO", "directory"])
+    func `what is no plain file is not opened`(kind: String) throws {
+        let stage = try RecordingStage()
+        let path = "\(stage.directory)/live-gaps.json"
+        switch kind {
+        case "link":
+            let other = NSTemporaryDirectory() + "watchbox-gaps-" + UUID().uuidString
+            try Data(#"{"schema":"watchbox.live-gaps/1","gaps":[{"from":1,"to":2}]}"#.utf8)
+                .write(to: URL(fileURLWithPath: other))
+            #expect(symlink(other, path) == 0)
+        case "FIFO": #expect(mkfifo(path, 0o600) == 0)
+        default: try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
+        }
+        #expect(RecordingDirectory(stage.directory).liveGaps() == [])
+    }
+
     @Test(arguments: [
         "", "{", "[]", "{\"gaps\":7}", "{\"schema\":\"x\",\"gaps\":[{\"from\":\"a\"}]}",
         "{\"schema\":\"x\",\"gaps\":[{\"from\":-1,\"to\":5},{\"from\":9,\"to\":9},{\"from\":9,\"to\":9223372036854775807}]}",
+        "{\"schema\":\"watchbox.live-gaps/2\",\"gaps\":[{\"from\":1,\"to\":9}]}",
+        "{\"schema\":\"watchbox.live-gaps/1\",\"gaps\":[{\"from\":-1,\"to\":5},{\"from\":9,\"to\":9},{\"from\":9,\"to\":9223372036854775807}]}",
     ])
     func `a file that is none says nothing, and is written anew`(text: String) throws {
         let stage = try RecordingStage()
