@@ -51,6 +51,17 @@ public final class MediaWriter {
     /// The pipe's reader has gone, or was given up; further units are passed over.
     public private(set) var isReaderGone = false
 
+    /// What is written is in the destination already, as a writer put it there that was given the same: it is passed over, byte for byte, and only
+    /// what is known at the end is remembered. Of `mp4` alone, from the first unit on; what is in front of the media is written anyway.
+    ///
+    /// The content of units does not matter then, only its size.
+    public var isRepeating = false {
+        didSet { muxer?.isRepeating = isRepeating }
+    }
+
+    /// Bytes in front of the media, of `mp4`; 0 before the first unit.
+    public var headerSize: Int { muxer?.headerSize ?? 0 }
+
     /// For another thread, when this one may be waiting for a pipe's reader.
     public let abandonment = WriteAbandonment()
 
@@ -129,6 +140,17 @@ public final class MediaWriter {
         summary.bytes = muxer.bytesWritten
     }
 
+    /// Writes the media that it has, of `mp4`: all that came is in the destination then, and nothing that comes later changes it.
+    ///
+    /// - Returns: bytes so far; nil: the first units still wait for a format, or it is another container.
+    public func settle() throws(MediaWriterError) -> Int? {
+        precondition(!isFinished, "written to after finish()")
+        guard let muxer, container == .mp4 else { return nil }
+        try muxer.settle()
+        summary.bytes = muxer.bytesWritten
+        return muxer.bytesWritten
+    }
+
     private func isReadyToBegin(_ unit: AccessUnit) -> Bool {
         let known: Tracks = [videoFormat == nil ? [] : .video, audioFormat == nil ? [] : .audio]
         if !known.isEmpty, known.isSuperset(of: expected) { return true }
@@ -152,6 +174,7 @@ public final class MediaWriter {
         let muxer = try Muxer(container, file, video: videoFormat, audio: audioFormat)
         self.muxer = muxer
         try tolerateReaderGone { () throws(MediaWriterError) in try muxer.begin() }
+        muxer.isRepeating = isRepeating
         for unit in units { try mux(unit) }
     }
 

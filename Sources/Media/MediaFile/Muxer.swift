@@ -36,6 +36,14 @@ final class Muxer {
     var bytesWritten: Int { file.bytesWritten }
     var isReaderGone: Bool { file.isReaderGone }
 
+    /// Bytes in front of the media, of `mp4`.
+    private(set) var headerSize = 0
+    /// What is written is there already.
+    var isRepeating: Bool {
+        get { file.isRepeating }
+        set { file.isRepeating = newValue }
+    }
+
     private static let videoTimescale: Int32 = 90_000
 
     init(
@@ -99,6 +107,10 @@ final class Muxer {
         }
         try check(wb_avformat_write_header(context, &options), "avformat_write_header")
         hasHeader = true
+        guard container == .mp4 else { return }
+        wb_avio_flush(file.context)
+        try checkFile()
+        headerSize = file.bytesWritten
     }
 
     func write(_ unit: AccessUnit) throws(MediaWriterError) -> Placement {
@@ -139,6 +151,13 @@ final class Muxer {
         try check(wb_av_interleaved_write_frame(context, nil), "av_interleaved_write_frame")
         // With delay_moov the first one writes the index alone; a second one without frames does nothing.
         for _ in 0..<2 { try check(wb_av_write_frame(context, nil), "av_write_frame") }
+    }
+
+    /// Writes what waits for the other track, and what is in a buffer.
+    func settle() throws(MediaWriterError) {
+        try check(wb_av_interleaved_write_frame(context, nil), "av_interleaved_write_frame")
+        wb_avio_flush(file.context)
+        try checkFile()
     }
 
     /// Writes what is held back, and the trailer.

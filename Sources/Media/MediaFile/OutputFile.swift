@@ -15,6 +15,8 @@ final class OutputFile {
     private(set) var bytesWritten = 0
     /// The reader closed its end, or was given up: no more is needed, which is not a failure.
     private(set) var isReaderGone = false
+    /// What is written is there already, and is passed over.
+    var isRepeating = false
     /// errno of the write that failed; 0 while all is well.
     private(set) var failure: CInt = 0
 
@@ -106,7 +108,10 @@ final class OutputFile {
             bytesWritten += bytes.count
             return CInt(bytes.count)
         }
-        let code = abandonment.write(bytes, at: base, to: descriptor, blocks: !isSeekable)
+        let code =
+            isRepeating
+            ? (lseek(descriptor, bytes.count, SEEK_CUR) >= 0 ? 0 : errno)
+            : abandonment.write(bytes, at: base, to: descriptor, blocks: !isSeekable)
         guard code == 0 else {
             failure = code
             isReaderGone = code == EPIPE || code == ECANCELED

@@ -1,10 +1,12 @@
 import Archive
 import ArgumentParser
+import BoxView
 import Console
 import Glibc
 import KeyAccessClient
 import Platform
 import TDF
+import Wire
 
 struct ArchiveCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -53,6 +55,12 @@ final class ArchiveWork {
         let work = ArchiveWork(verb, total: total)
         defer { work.end() }
         do throws(ArchiveError) { try body(work) } catch { throw CommandFailure(error, what: what) }
+    }
+
+    /// A line that stays, on standard error.
+    func say(_ text: String) {
+        line.clear()
+        StandardError.writeLine(Style.oneLine(ShownText.line(text, bytes: 1000, mark: "…")))
     }
 
     func progress(_ done: Int64) throws(ArchiveError) {

@@ -132,7 +132,7 @@ struct ArchiveCreateCommand: AsyncParsableCommand {
         let work = ArchiveWork("sealing", total: total &* 2)
         defer { work.end() }
         let target = SealedFilm(output, as: profile, for: recipient, sealing.policy(from:))
-        let export = try FilmExport(to: output, clock: task.clock, into: target)
+        let export = FilmExport(to: output, clock: task.clock, into: target)
         let stream = try await task.copy(to: export, output, keys, work)
         let summary = try export.finish(replaces: force) { (done) throws(ArchiveError) in
             try work.progress(total &+ done)

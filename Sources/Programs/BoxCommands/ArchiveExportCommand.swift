@@ -3,6 +3,8 @@ import ArgumentParser
 import Console
 import KeyAccess
 import KeyAccessClient
+import Media
+import MediaFile
 import Platform
 
 struct ArchiveExportCommand: AsyncParsableCommand {
@@ -13,7 +15,9 @@ struct ArchiveExportCommand: AsyncParsableCommand {
             The film begins at the last key frame at or before --from, and ends at --to: frames are those of the camera, nothing \
             is coded again. Only archives of that time are opened. Up to 10 seconds in which nothing was recorded stay in the film, \
             longer ones become a second and are told. Of one archive, or of a binder of them (archive create), named by its path, both \
-            times may be left out, or be seconds from its beginning. The file is for its owner alone, and has its name when it is whole.
+            times may be left out, or be seconds from its beginning. The file is for its owner alone, and has its name when it is whole. \
+            Until then it is FILM.mp4.part: where that is interrupted, the same command with the same times goes on behind the last \
+            archive that is in it. Delete both, FILM.mp4.part and FILM.mp4.part.journal, if you do not want it any more.
 
               sudo watchboxctl archive export front --from 10:00 --to 10:05 --kas-token-file alice.token --output front.mp4
               sudo watchboxctl archive export front --from -10m --to now --key kas.key.pem --output front.mp4
@@ -69,16 +73,28 @@ struct ArchiveExportCommand: AsyncParsableCommand {
         let keys = try key.source(what: what)
         let work = ArchiveWork("exporting", total: task.sizes.reduce(0, &+))
         defer { work.end() }
-        let export = try FilmExport(to: output, clock: task.clock)
-        let stream = try await task.copy(to: export, output, keys, work)
-        guard let summary = try export.finish(replaces: force) else {
+        let (export, taken) = try FilmResumption.export(task, to: output) { (done) throws(ArchiveError) in
+            try work.progress(done)
+        }
+        if let line = taken.line(output) { work.say(line) }
+        let stream: String?
+        let written: MediaWriter.Summary?
+        do {
+            stream = try await task.copy(to: export, output, keys, work, after: taken)
+            written = try export.finish(replaces: force)
+        } catch let failure as CommandFailure {
+            throw export.interrupted(by: failure, times.isRelative ? task.range.options : "")
+        }
+        guard let summary = written else {
             throw FilmTask.nothing(
                 what, "there is no frame in that time", isFile ? "name other times" : place.shelf.listHint(camera))
         }
         var document = ArchiveExportDocument(
             summary, export.timeline, output: output, stream: stream,
-            bytes: (try? RandomAccessFile(output).size) ?? 0, archives: task.sources.count,
+            bytes: (try? RandomAccessFile(output).size) ?? 0,
+            archives: taken.archives + task.sources.count - taken.listed,
             isWallTime: task.clock != nil, recordsNow: task.recordsNow)
+        document.resumedAt = taken.duration.map { Double($0.milliseconds) / 1000 }
         document.unfinished = task.unfinished
         StandardOutput.show(
             document, json: json, document.lines(export.timeline, asked: task.range, clock: task.clock))

@@ -37,6 +37,8 @@ struct ArchiveExportDocument: Codable, Equatable {
     var recordsNow: Bool
     /// How many recordings a power cut or a kill left, which nothing is taken from; nil: nobody looked.
     var unfinished: Int?
+    /// Seconds of the film that an interrupted export had left, and this one took over; nil: it was written in one go.
+    var resumedAt: Double?
     /// Of an archive that was made of it, as of ``ArchiveDocument``; nil: it is an MP4 file.
     var profile: String?
     var kas: String?
@@ -59,7 +61,7 @@ struct ArchiveExportDocument: Codable, Equatable {
 
     private enum CodingKeys: String, CodingKey {
         case schema, output, stream, archives, from, to, seconds, bytes, videoFrames, audioFrames, seams, recordsNow
-        case unfinished, profile, kas, kid, attributes, dissem
+        case unfinished, resumedAt, profile, kas, kid, attributes, dissem
     }
 
     init(

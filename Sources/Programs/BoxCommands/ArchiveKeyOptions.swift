@@ -34,7 +34,8 @@ struct ArchiveKeyOptions: ParsableArguments {
 
     /// The archive with its key.
     ///
-    /// - Parameter what: what does not happen without it.
+    /// - Parameters:
+    ///   - what: what does not happen without it.
     func open(_ archive: ArchiveReader, what: String) async throws(CommandFailure) -> OpenedArchive {
         try await source(what: what).open(archive, what: what)
     }
@@ -92,14 +93,23 @@ enum ArchiveKeySource {
     /// The archive with its key.
     ///
     /// - Parameter what: what does not happen without it.
-    func open(_ archive: ArchiveReader, what: String) async throws(CommandFailure) -> OpenedArchive {
+    ///   - refused: called before it ends without a key, which has nothing to do with what is in the archive.
+    func open(
+        _ archive: ArchiveReader, what: String, refused: () -> Void = {}
+    ) async throws(CommandFailure) -> OpenedArchive {
         let encryption = archive.manifest.encryptionInformation
-        let (key, index) = try await found(encryption.keyAccess, what: what) { (own, object) in
-            try? own.archiveKey(from: object)
-        } rewrap: { (client, object) throws(KeyAccessError) in
-            try await client.rewrap(archive: object, policy: encryption.policy)
+        let found: (key: CollectionKey, index: Int)
+        do throws(CommandFailure) {
+            found = try await self.found(encryption.keyAccess, what: what) { (own, object) in
+                try? own.archiveKey(from: object)
+            } rewrap: { (client, object) throws(KeyAccessError) in
+                try await client.rewrap(archive: object, policy: encryption.policy)
+            }
+        } catch {
+            refused()
+            throw error
         }
-        do throws(ArchiveError) { return try archive.opened(key, fromKeyAccess: index) } catch {
+        do throws(ArchiveError) { return try archive.opened(found.key, fromKeyAccess: found.index) } catch {
             throw CommandFailure(error, what: what)
         }
     }

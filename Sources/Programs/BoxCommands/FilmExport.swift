@@ -30,18 +30,30 @@ final class FilmExport {
     private var endOfPrevious: Int64?
     /// The first archive's, which all of them have to be of.
     private var streams = StreamAgreement()
+    /// How long the film was when it was committed; nil: it was not.
+    private(set) var committed: MediaTime?
+    /// No source was added that a later export does not find as it is, such as one that grows.
+    private var isCommittable = true
+    /// What failed has nothing to do with the archives: a key that was not given, a disk without room.
+    private var isPassing = false
     /// Of the source that is copied; nil: the target has accepted that.
     private var unaccepted: (source: FilmSource, policy: AccessPolicy?)?
 
+    /// Into an MP4 file, of which nothing stays when it does not become whole.
+    ///
     /// - Parameters:
     ///   - output: the file.
     ///   - clock: for times in errors; nil: nobody knows when the film was recorded.
-    ///   - target: what the film goes into; nil: an MP4 file.
-    init(to output: String, clock: LocalClock?, into target: (any FilmTarget)? = nil) throws(CommandFailure) {
+    convenience init(to output: String, clock: LocalClock?) throws(CommandFailure) {
+        self.init(to: output, clock: clock, into: try FilmFile(output))
+    }
+
+    /// - Parameter target: what the film goes into.
+    init(to output: String, clock: LocalClock?, into target: any FilmTarget) {
         self.output = output
         self.clock = clock
-        things = target == nil ? "exports" : "archives"
-        if let target { self.target = target } else { self.target = try FilmFile(output) }
+        self.target = target
+        things = target is FilmFile ? "exports" : "archives"
     }
 
     static func what(_ output: String) -> String { "\(output) was not written" }
@@ -80,17 +92,119 @@ final class FilmExport {
             case .at(let found): start = found
             // The film is in the middle of something: all that there is of it is wanted.
             case .none: break
-            case .behind: return
+            case .behind:
+                try begin(source, stream: policy?.stream, lead: nil)
+                try commit()
+                return
             }
         }
-        guard timeline.beginRecording(source.begin, lead: lead) else {
-            throw CommandFailure(
-                what: Self.what(output, source), why: "the film is longer than 100 days", hint: partsHint)
-        }
+        try begin(source, stream: policy?.stream, lead: lead)
         unaccepted = (source, policy)
         try copy(film, from: start, to: to)
         archives += 1
         endOfPrevious = source.end
+        try commit()
+    }
+
+    /// - Parameter lead: of its first frame; nil: it gives nothing.
+    private func begin(_ source: FilmSource, stream: String?, lead: MediaTime?) throws(CommandFailure) {
+        if let identity = source.identity {
+            target.note(.source(FilmRecord.Source(identity: identity, stream: stream, lead: lead)))
+        } else {
+            isCommittable = false
+        }
+        guard let lead else { return }
+        guard timeline.beginRecording(source.begin, lead: lead) else {
+            throw CommandFailure(
+                what: Self.what(output, source), why: "the film is longer than 100 days", hint: partsHint)
+        }
+    }
+
+    /// What was added so far stays when the export ends before its time.
+    private func commit() throws(CommandFailure) {
+        guard isCommittable, let place = try settle() else { return }
+        try keeping { () throws(ArchiveError) in try target.commit(place) }
+        committed = timeline.duration
+    }
+
+    /// - Returns: where the media are; nil: the first of them wait for a format, and are there with the next source.
+    private func settle() throws(CommandFailure) -> Range<Int64>? {
+        guard let writer else { return 0..<0 }
+        do throws(MediaWriterError) {
+            return try writer.settle().map { Int64(writer.headerSize)..<Int64($0) }
+        } catch { throw writerFailure(error) }
+    }
+
+    // MARK: - After an interruption
+
+    /// Takes what an interrupted export committed, without its frames: they are there.
+    ///
+    /// - Parameter sources: of the block.
+    /// - Throws: when they do not give what is there.
+    func replay(_ block: FilmJournal.Block, of sources: [FilmSource]) throws(CommandFailure) {
+        var sources = sources[...]
+        let isFirst = writer == nil
+        var current: FilmSource?
+        func endSource() {
+            guard let current else { return }
+            archives += 1
+            endOfPrevious = current.end
+        }
+        for record in block.records {
+            switch record {
+            case .source(let said):
+                guard let source = sources.popFirst() else { throw unusable }
+                try check(source, isOf: said.stream)
+                endSource()
+                current = said.lead == nil ? nil : source
+                try begin(source, stream: said.stream, lead: said.lead)
+            case .video(let format, let isOfTwo):
+                guard let current else { throw unusable }
+                try change(to: .videoFormat(format), at: current, isOfTwo: isOfTwo)
+            case .audio(let format, let isOfTwo):
+                guard let current else { throw unusable }
+                try change(to: .audioFormat(format), at: current, isOfTwo: isOfTwo)
+            case .unit(let unit):
+                try write(
+                    AccessUnit(
+                        track: unit.track, isKeyFrame: unit.isKeyFrame, presentationTime: unit.presentationTime,
+                        decodeTime: unit.decodeTime, data: [UInt8](repeating: 0, count: unit.size)))
+            }
+        }
+        endSource()
+        // Nothing of it may lie where nobody looked at it.
+        guard let place = try settle(), place.upperBound == block.media.upperBound,
+            !isFirst || block.media.lowerBound == place.lowerBound
+        else { throw unusable }
+        committed = timeline.duration
+    }
+
+    private var unusable: CommandFailure {
+        CommandFailure(
+            what: Self.what(output), why: "what is there of it is not what its journal says", hint: "delete it")
+    }
+
+    /// From here on the film is written.
+    func endReplay() { writer?.isRepeating = false }
+
+    /// What fails now may be well another time.
+    func mayPass() { isPassing = true }
+
+    /// What to say of a failure that passes: what was committed waits for the next export then.
+    ///
+    /// - Parameter options: with which that is of the same time; empty: with those that this one has.
+    func interrupted(by failure: CommandFailure, _ options: String) -> CommandFailure {
+        // One that cannot be read (2), as without permission to, is not damaged.
+        let passes = isPassing || failure.status == .abortedByUser || failure.status == .usage
+        guard passes, target.keep() else { return failure }
+        var failure = failure
+        let again = "run it again"
+        let length =
+            committed.map { " after the first \(Quantity.time(seconds: Double($0.milliseconds) / 1000))" } ?? ""
+        failure.hint =
+            (failure.hint == again ? "" : "\(failure.hint); then ") + again
+            + (options.isEmpty ? "" : " with \(options)") + ": it goes on\(length)"
+        return failure
     }
 
     /// - Parameters:
@@ -127,7 +241,7 @@ final class FilmExport {
         while let events = try film.next(reader) {
             for event in events {
                 guard case .accessUnit(let unit) = event else {
-                    try change(to: event, at: film.source, reader)
+                    try change(to: event, at: film.source, isOfTwo: reader.trackCount == 2)
                     continue
                 }
                 let index = unit.track.isVideo ? videoCount : audioCount
@@ -179,6 +293,7 @@ final class FilmExport {
             } else if unit.track.isVideo, unit.isKeyFrame {
                 fragmentSize = unit.data.count
             }
+            target.note(.unit(FilmRecord.Unit(unit)))
             try writer.write(.accessUnit(timeline.placed(unit)))
         } catch {
             throw writerFailure(error)
@@ -187,14 +302,19 @@ final class FilmExport {
     }
 
     private func keeping(_ body: () throws(ArchiveError) -> Void) throws(CommandFailure) {
-        do throws(ArchiveError) { try body() } catch { throw CommandFailure(error, what: Self.what(output)) }
+        do throws(ArchiveError) { try body() } catch {
+            if case .output = error { isPassing = true }
+            throw CommandFailure(error, what: Self.what(output))
+        }
     }
 
     /// Bytes: of a film in fragments memory holds one, and a camera may send a key frame once an hour.
     private static let longestFragment = 8 << 20
 
     /// A format, which the film has to be able to go on with: parameter sets may change, and nothing else.
-    private func change(to event: MediaEvent, at source: FilmSource, _ reader: MovieReader) throws(CommandFailure) {
+    ///
+    /// - Parameter isOfTwo: the source has both tracks.
+    private func change(to event: MediaEvent, at source: FilmSource, isOfTwo: Bool) throws(CommandFailure) {
         var change: String?
         switch event {
         case .videoFormat(let format):
@@ -220,7 +340,12 @@ final class FilmExport {
             )
         }
         if writer == nil {
-            writer = target.makeWriter(reader.trackCount == 2 ? [.video, .audio] : [])
+            writer = target.makeWriter(isOfTwo ? [.video, .audio] : [])
+        }
+        switch event {
+        case .videoFormat(let format): target.note(.video(format, isOfTwo: isOfTwo))
+        case .audioFormat(let format): target.note(.audio(format, isOfTwo: isOfTwo))
+        case .accessUnit: break
         }
         do throws(MediaWriterError) { try writer?.write(event) } catch { throw writerFailure(error) }
     }
@@ -241,6 +366,7 @@ final class FilmExport {
             case .formatChanged, .malformedFormat: partsHint
             case .cannotCreate, .cannotWrite, .failed, .needsSeeking: "name another --output, on a disk with room"
             }
+        if case .cannotWrite = error { isPassing = true }
         return CommandFailure(what: Self.what(output), why: "\(error)", hint: hint)
     }
 }

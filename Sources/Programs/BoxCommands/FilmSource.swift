@@ -1,6 +1,7 @@
 import Archive
 import BoxView
 import Console
+import Glibc
 import Platform
 import Wire
 
@@ -42,6 +43,27 @@ struct FilmSource {
 }
 
 extension FilmSource {
+    /// By what it is known again later, whether it was pinned meanwhile or not. What it says was verified when it was read: this tells one from
+    /// another, and is no proof of what is in it.
+    struct Identity: Equatable {
+        var name: String
+        /// Bytes.
+        var size: Int64
+        /// When its file was written last, in nanoseconds since 1970.
+        var modified: Int64
+    }
+
+    /// Nil: it is being recorded and will be another one soon, or it cannot be looked at.
+    var identity: Identity? {
+        var status = stat()
+        guard grown == nil, stat(path, &status) == 0 else { return nil }
+        var unpinned = RecordingName(name)
+        unpinned?.isPinned = false
+        return Identity(
+            name: unpinned?.fileName ?? name, size: bound?.file.size ?? Int64(status.st_size),
+            modified: Int64(status.st_mtim.tv_sec) &* 1_000_000_000 &+ Int64(status.st_mtim.tv_nsec))
+    }
+
     /// What is being recorded.
     init(_ grown: GrownArchive) {
         self.init(path: grown.path, begin: grown.begin, duration: Int64(grown.duration), grown: grown)

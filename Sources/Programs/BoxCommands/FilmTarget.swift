@@ -18,24 +18,63 @@ protocol FilmTarget: AnyObject {
     /// Takes what the writer has for it; to be called after each frame, and when the film has ended.
     func take(from writer: MediaWriter) throws(ArchiveError)
 
+    /// What the writer is given next, for a target that another export can go on with.
+    func note(_ record: FilmRecord)
+
+    /// All that was noted is in the film, and stays there whatever happens from here on.
+    ///
+    /// - Parameter place: of the media in what the writer wrote.
+    func commit(_ place: Range<Int64>) throws(ArchiveError)
+
+    /// Leaves what was committed to the next export.
+    ///
+    /// - Returns: whether there is anything.
+    func keep() -> Bool
+
     /// Gives the file its name.
     ///
     /// - Parameter replaces: a file of that name.
     func finish(replaces: Bool, progress: ArchiveProgress) throws(ArchiveError)
 }
 
+/// One that is whole, or nothing.
+extension FilmTarget {
+    func note(_ record: FilmRecord) {}
+    func commit(_ place: Range<Int64>) {}
+    func keep() -> Bool { false }
+}
+
 /// An MP4 file, which libavformat writes itself: what is at its beginning is known last.
 final class FilmFile: FilmTarget {
-    private let file: UnfinishedFile
+    private enum Place {
+        /// What an interrupted export leaves, another one goes on with.
+        case partial(PartialFilm)
+        /// It leaves nothing.
+        case unfinished(UnfinishedFile)
+    }
+
+    private let place: Place
+
+    /// What an interrupted export left is given to the film again; see ``MediaWriter/isRepeating``.
+    var isRepeating = false
 
     init(_ path: String) throws(CommandFailure) {
-        do throws(FileFailure) { file = try UnfinishedFile(path) } catch {
+        do throws(FileFailure) { place = .unfinished(try UnfinishedFile(path)) } catch {
             throw CommandFailure(.output(error), what: FilmExport.what(path))
         }
     }
 
+    init(_ partial: PartialFilm) { place = .partial(partial) }
+
     func makeWriter(_ tracks: MediaWriter.Tracks) -> MediaWriter {
-        MediaWriter(.mp4, to: .descriptor(file.descriptor), tracks: tracks)
+        let descriptor =
+            switch place {
+            case .partial(let partial): partial.descriptor
+            case .unfinished(let file): file.descriptor
+            }
+        let writer = MediaWriter(.mp4, to: .descriptor(descriptor), tracks: tracks)
+        writer.isRepeating = isRepeating
+        return writer
     }
 
     /// Whoever has the keys may have the film.
@@ -43,7 +82,24 @@ final class FilmFile: FilmTarget {
 
     func take(from writer: MediaWriter) {}
 
+    func note(_ record: FilmRecord) {
+        if case .partial(let partial) = place, !isRepeating { partial.note(record) }
+    }
+
+    func commit(_ place: Range<Int64>) throws(ArchiveError) {
+        if case .partial(let partial) = self.place { try partial.commit(place) }
+    }
+
+    func keep() -> Bool {
+        if case .partial(let partial) = place { partial.keep() } else { false }
+    }
+
     func finish(replaces: Bool, progress: ArchiveProgress) throws(ArchiveError) {
-        do throws(FileFailure) { try file.finish(replaces: replaces) } catch { throw .output(error) }
+        do throws(FileFailure) {
+            switch place {
+            case .partial(let partial): try partial.finish(replaces: replaces)
+            case .unfinished(let file): try file.finish(replaces: replaces)
+            }
+        } catch { throw .output(error) }
     }
 }

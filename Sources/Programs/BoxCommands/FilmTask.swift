@@ -166,19 +166,22 @@ extension FilmTask {
 
     /// Takes all of it into a film, whose archives open with keys of theirs.
     ///
+    /// - Parameter taken: what the film has already.
     /// - Returns: the stream that the archives are of, as their policies say; nil: they name none.
     func copy(
-        to export: FilmExport, _ output: String, _ keys: ArchiveKeySource, _ work: ArchiveWork
+        to export: FilmExport, _ output: String, _ keys: ArchiveKeySource, _ work: ArchiveWork,
+        after taken: FilmResumption = FilmResumption()
     ) async throws -> String? {
-        var done: Int64 = 0
-        var stream: String?
-        for (listed, size) in zip(sources, sizes) {
+        let sizes = sizes
+        var done = sizes[..<taken.listed].reduce(0, &+)
+        var stream = taken.stream
+        for (listed, size) in zip(sources, sizes).dropFirst(taken.listed) {
             let before = done
             do throws(ArchiveError) { try work.progress(before) } catch {
                 throw listed.failure(error, output, clock)
             }
             let (source, archive) = try listed.opened(isListed: isListed, output, clock)
-            let opened = try await keys.open(archive, what: FilmExport.what(output, source))
+            let opened = try await keys.open(archive, what: FilmExport.what(output, source)) { export.mayPass() }
             stream = archive.policy?.stream
             try export.check(source, isOf: stream)
             let bytes = ArchiveBytes(opened, map: archive.map) { (place) throws(ArchiveError) in

@@ -62,9 +62,10 @@ struct FilmTimeline {
 
     /// Whether what an archive says of a frame can be its time.
     static func isTime(_ unit: AccessUnit) -> Bool {
-        let times = earliest...latest
-        return times.contains(unit.decodeTime.nanoseconds) && times.contains(unit.presentationTime.nanoseconds)
+        isTime(unit.decodeTime) && isTime(unit.presentationTime)
     }
+
+    static func isTime(_ time: MediaTime) -> Bool { (earliest...latest).contains(time.nanoseconds) }
 
     /// The next recording.
     ///

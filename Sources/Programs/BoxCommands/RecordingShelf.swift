@@ -169,6 +169,14 @@ struct RecordingTimeOptions: ParsableArguments {
     @Option(parsing: .unconditional, help: ArgumentHelp("End, in the same forms, or now.", valueName: "time"))
     var to: String?
 
+    /// They are others each time that the command runs.
+    var isRelative: Bool {
+        [from, to].contains {
+            let text = $0?.lowercased().filter { $0 != " " } ?? ""
+            return text.hasPrefix("-") || text == "now"
+        }
+    }
+
     /// Both times, which have to be on a clock.
     func range(_ parser: MomentParser, or what: String) throws(CommandFailure) -> RecordingRange {
         guard let from, let to else {

@@ -4,7 +4,8 @@ internal import Glibc
 public final class PlainFile {
     public let path: String
 
-    private let descriptor: CInt
+    /// Open until its owner ends, and this file's: for who writes by other means.
+    public let descriptor: CInt
     private let steps = FileSteps()
 
     /// - Throws: `isThere` when something has that name.
@@ -35,6 +36,28 @@ public final class PlainFile {
         var status = stat()
         guard fstat(descriptor, &status) == 0 else { throw FileFailure(call: "fstat", path: path, number: errno) }
         return Int64(status.st_size)
+    }
+
+    /// Whether what is in it can be this user's alone: nobody else owns it or may write to it, and it has no second name.
+    public func isOwn() throws(FileFailure) -> Bool {
+        var status = stat()
+        guard fstat(descriptor, &status) == 0 else { throw FileFailure(call: "fstat", path: path, number: errno) }
+        return status.st_uid == geteuid() && status.st_mode & 0o022 == 0 && status.st_nlink == 1
+    }
+
+    /// Takes it for this process, until it is let go of (flock(2)).
+    ///
+    /// - Returns: false: another has it, or took its name away meanwhile.
+    public func lock() throws(FileFailure) -> Bool {
+        while flock(descriptor, LOCK_EX | LOCK_NB) != 0 {
+            let number = errno
+            if number == EWOULDBLOCK { return false }
+            guard number == EINTR else { throw FileFailure(call: "flock", path: path, number: number) }
+        }
+        var own = stat()
+        var named = stat()
+        guard fstat(descriptor, &own) == 0 else { throw FileFailure(call: "fstat", path: path, number: errno) }
+        return lstat(path, &named) == 0 && named.st_dev == own.st_dev && named.st_ino == own.st_ino
     }
 
     /// The bytes of `range` that are there: fewer, or none, where the file ends before.

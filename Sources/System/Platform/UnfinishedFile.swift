@@ -66,27 +66,31 @@ public final class UnfinishedFile {
     /// - Parameter replaces: a file that has that name; otherwise it is left alone, and this throws (`isThere`).
     public func finish(replaces: Bool) throws(FileFailure) {
         try steps(.fsync, path) { Int(fsync(descriptor)) }
-        let isLinked = replaces ? false : try linked()
-        if !isLinked {
-            try steps(.rename, path) {
-                // Where there are no hard links (FAT) somebody may take the name between the look and the renaming.
-                guard replaces || access(path, F_OK) != 0 else {
-                    errno = EEXIST
-                    return -1
-                }
-                return Int(rename(temporary, path))
-            }
-        } else {
-            unlink(temporary)
-        }
+        try Self.rename(temporary, to: path, replaces: replaces)
         isFinished = true
         try steps(.fsyncDirectory, path) { Int(fsync(directory)) }
+    }
+
+    /// - Throws: with the file under its old name.
+    static func rename(_ temporary: String, to path: String, replaces: Bool) throws(FileFailure) {
+        if !replaces, try linked(temporary, to: path) {
+            unlink(temporary)
+            return
+        }
+        try FileSteps()(.rename, path) {
+            // Where there are no hard links (FAT) somebody may take the name between the look and the renaming.
+            guard replaces || access(path, F_OK) != 0 else {
+                errno = EEXIST
+                return -1
+            }
+            return Int(Glibc.rename(temporary, path))
+        }
     }
 
     /// Gives it its name, which no other file has.
     ///
     /// - Returns: false where there are no hard links.
-    private func linked() throws(FileFailure) -> Bool {
+    private static func linked(_ temporary: String, to path: String) throws(FileFailure) -> Bool {
         if link(temporary, path) == 0 { return true }
         guard errno != EEXIST else { throw FileFailure(call: "link", path: path, number: EEXIST) }
         return false

@@ -1,4 +1,5 @@
 import Foundation
+import Glibc
 import Media
 import MediaFile
 import TestSupport
@@ -20,6 +21,56 @@ import Testing
         #expect(read.audioFormats == recording.audioFormats)
         let shifts = zip(read.units, recording.units).map { $0.decodeTime - $1.decodeTime }
         #expect(shifts.allSatisfy { abs($0.nanoseconds) < 100_000 })
+    }
+
+    /// The file ends somewhere, and another writer goes on with what the first one was given.
+    @Test(arguments: ["libx264", "libx265"]) func `what is there is passed over, and the file becomes the same`(
+        encoder: String
+    ) throws {
+        let recording = try Recording.pattern(encoder: encoder)
+        let places = [20, 70, recording.events.count]
+        func write(_ path: String, upTo count: Int, repeating repeated: Int, _ sizes: inout [Int]) throws -> MediaWriter
+        {
+            let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+            try #require(descriptor >= 0)
+            let writer = MediaWriter(.mp4, to: .descriptor(descriptor), tracks: [.video, .audio])
+            #expect(writer.headerSize == 0)
+            writer.isRepeating = repeated > 0
+            for (index, event) in recording.events.prefix(count).enumerated() {
+                if case .accessUnit(var unit) = event, index < repeated {
+                    // Only their sizes are looked at.
+                    unit.data = [UInt8](repeating: 0, count: unit.data.count)
+                    try writer.write(.accessUnit(unit))
+                } else {
+                    try writer.write(event)
+                }
+                guard places.contains(index + 1) else { continue }
+                sizes.append(try #require(try writer.settle()))
+                var status = stat()
+                #expect(fstat(descriptor, &status) == 0 && Int(status.st_size) >= sizes.last ?? 0)
+                if index + 1 == repeated { writer.isRepeating = false }
+            }
+            return writer
+        }
+        let whole = Scratch.path("whole.mp4")
+        var sizes: [Int] = []
+        let summary = try write(whole, upTo: .max, repeating: 0, &sizes).finish()
+        #expect(sizes == sizes.sorted() && sizes.count == 3)
+        for (place, size) in zip(places, sizes) {
+            let path = Scratch.path("again.mp4")
+            var first: [Int] = []
+            _ = try write(path, upTo: place + 7, repeating: 0, &first)
+            #expect(truncate(path, size) == 0)
+            // What is at the beginning is written over at the end, which may have been begun already.
+            let file = try #require(FileHandle(forUpdatingAtPath: path))
+            try file.write(contentsOf: Data(repeating: 9, count: 20))
+            try file.close()
+            var second: [Int] = []
+            let writer = try write(path, upTo: .max, repeating: place, &second)
+            #expect(second == sizes && writer.headerSize > 0 && writer.headerSize < 100)
+            #expect(try writer.finish().videoUnits == summary.videoUnits)
+            #expect(FileManager.default.contentsEqual(atPath: path, andPath: whole))
+        }
     }
 
     @Test(

@@ -164,32 +164,38 @@ final class RecordingStage {
     @discardableResult
     func record(
         _ sequence: UInt64, at begin: Int64, _ parts: [[UInt8]], milliseconds: UInt32, isPinned: Bool = false,
-        stream: String? = nil
+        stream: String? = nil, for key: RSAPrivateKey = key
     ) throws -> String {
         let name = RecordingName(sequence: sequence, begin: begin, duration: milliseconds, isPinned: isPinned)
         let path = path("recordings/\(camera)/\(name.fileName)")
-        try seal(parts, path, stream: stream)
+        try seal(parts, path, stream: stream, for: key)
         return path
     }
 
     /// The same of a film.
     @discardableResult
-    func record(_ sequence: UInt64, at begin: Int64, _ events: [MediaEvent], isPinned: Bool = false) throws -> String {
+    func record(
+        _ sequence: UInt64, at begin: Int64, _ events: [MediaEvent], isPinned: Bool = false,
+        for key: RSAPrivateKey = key
+    ) throws -> String {
         let times = events.compactMap { event -> Int64? in
             guard case .accessUnit(let unit) = event, unit.track.isVideo else { return nil }
             return unit.decodeTime.milliseconds
         }
         let length = (times.last ?? 0) - (times.first ?? 0) + 40
         return try record(
-            sequence, at: begin, fragments(events), milliseconds: UInt32(length), isPinned: isPinned)
+            sequence, at: begin, fragments(events), milliseconds: UInt32(length), isPinned: isPinned,
+            for: key)
     }
 
     /// - Parameter stream: that the policy names; nil: the camera's.
-    func seal(_ parts: [[UInt8]], _ path: String, stream: String? = nil) throws {
+    func seal(
+        _ parts: [[UInt8]], _ path: String, stream: String? = nil, for key: RSAPrivateKey = key
+    ) throws {
         let writer = try ArchiveWriter(
             path,
             recipient: TDFRecipient(
-                url: "https://kas.example.net/kas", kid: "r1", publicKeyPEM: try Self.key.publicKey.spkiPEM()),
+                url: "https://kas.example.net/kas", kid: "r1", publicKeyPEM: try key.publicKey.spkiPEM()),
             policy: PlaintextPolicy(stream: stream ?? camera), segmentSize: TDFSegmentEntry.maxClearSize)
         for part in parts {
             try writer.write(part[...])

@@ -31,6 +31,34 @@ final class PlainFileTests {
         #expect(stat(path, &status) == 0 && status.st_mode & 0o7777 == 0o600)
     }
 
+    @Test func `it is its user's own while nobody else can write to it, and it has one name`() throws {
+        let file = try PlainFile(creating: path)
+        #expect(try file.isOwn())
+        for mode: mode_t in [0o620, 0o602] {
+            #expect(chmod(path, mode) == 0)
+            #expect(try !file.isOwn())
+        }
+        #expect(chmod(path, 0o644) == 0)
+        #expect(try file.isOwn())
+        #expect(link(path, path + ".other") == 0)
+        #expect(try !file.isOwn())
+    }
+
+    @Test func `one has it, until that one lets go of it`() throws {
+        var first: PlainFile? = try PlainFile(creating: path)
+        let second = try PlainFile(opening: path)
+        #expect(try first?.lock() == true)
+        #expect(try !second.lock())
+        first = nil
+        #expect(try second.lock())
+        // Whoever has a file that has no name any more has nothing that another finds.
+        let third = try PlainFile(opening: path)
+        #expect(unlink(path) == 0)
+        #expect(try !second.lock() && !third.lock())
+        _ = try PlainFile(creating: path)
+        #expect(try !second.lock())
+    }
+
     @Test func `nothing that has the name is overwritten, or taken for a file`() throws {
         #expect(throws: FileFailure(call: "open", path: path, number: ENOENT)) { try PlainFile(opening: path) }
         _ = try PlainFile(creating: path)
