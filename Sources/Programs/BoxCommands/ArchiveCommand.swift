@@ -23,8 +23,8 @@ struct ArchiveCommand: ParsableCommand {
         ])
 }
 
-/// Shows how far the work on an archive is, when it takes longer than a person waits, and ends it at Ctrl-C with nothing left
-/// behind.
+/// Shows how far the work on an archive is, when it takes longer than a person waits, and ends it at Ctrl-C, so that
+/// what is left behind is up to who does it.
 final class ArchiveWork {
     private let interruption = Interruption()
     private let line = ProgressLine()

@@ -73,8 +73,8 @@ struct ArchiveExportCommand: AsyncParsableCommand {
         let keys = try key.source(what: what)
         let work = ArchiveWork("exporting", total: task.sizes.reduce(0, &+))
         defer { work.end() }
-        let (export, taken) = try FilmResumption.export(task, to: output) { (done) throws(ArchiveError) in
-            try work.progress(done)
+        let (export, taken) = try FilmResumption.export(task, to: output, replaces: force) {
+            (done) throws(ArchiveError) in try work.progress(done)
         }
         if let line = taken.line(output) { work.say(line) }
         let stream: String?

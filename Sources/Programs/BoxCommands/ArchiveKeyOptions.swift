@@ -34,8 +34,7 @@ struct ArchiveKeyOptions: ParsableArguments {
 
     /// The archive with its key.
     ///
-    /// - Parameters:
-    ///   - what: what does not happen without it.
+    /// - Parameter what: what does not happen without it.
     func open(_ archive: ArchiveReader, what: String) async throws(CommandFailure) -> OpenedArchive {
         try await source(what: what).open(archive, what: what)
     }
@@ -92,7 +91,8 @@ enum ArchiveKeySource {
 
     /// The archive with its key.
     ///
-    /// - Parameter what: what does not happen without it.
+    /// - Parameters:
+    ///   - what: what does not happen without it.
     ///   - refused: called before it ends without a key, which has nothing to do with what is in the archive.
     func open(
         _ archive: ArchiveReader, what: String, refused: () -> Void = {}

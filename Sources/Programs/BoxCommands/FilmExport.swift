@@ -5,10 +5,11 @@ import KeyAccess
 import Media
 import MediaFile
 import Platform
+import TDF
 import Wire
 
 /// Joins parts of archives into one film: its access units are those that the archives have, byte for byte. The file has its name when it is
-/// whole; letting go before leaves nothing behind.
+/// whole; letting go before leaves nothing behind but what the target keeps for another export.
 final class FilmExport {
     private let output: String
     /// Of errors: what people call a time in a source.
@@ -35,7 +36,9 @@ final class FilmExport {
     /// No source was added that a later export does not find as it is, such as one that grows.
     private var isCommittable = true
     /// What failed has nothing to do with the archives: a key that was not given, a disk without room.
-    private var isPassing = false
+    private(set) var isPassing = false
+    /// It was that the film could not be written.
+    private var isOutput = false
     /// Of the source that is copied; nil: the target has accepted that.
     private var unaccepted: (source: FilmSource, policy: AccessPolicy?)?
 
@@ -108,11 +111,15 @@ final class FilmExport {
 
     /// - Parameter lead: of its first frame; nil: it gives nothing.
     private func begin(_ source: FilmSource, stream: String?, lead: MediaTime?) throws(CommandFailure) {
-        if let identity = source.identity {
+        if let identity = source.seen ?? source.look() {
             target.note(.source(FilmRecord.Source(identity: identity, stream: stream, lead: lead)))
         } else {
             isCommittable = false
         }
+        try place(source, lead)
+    }
+
+    private func place(_ source: FilmSource, _ lead: MediaTime?) throws(CommandFailure) {
         guard let lead else { return }
         guard timeline.beginRecording(source.begin, lead: lead) else {
             throw CommandFailure(
@@ -122,9 +129,11 @@ final class FilmExport {
 
     /// What was added so far stays when the export ends before its time.
     private func commit() throws(CommandFailure) {
-        guard isCommittable, let place = try settle() else { return }
-        try keeping { () throws(ArchiveError) in try target.commit(place) }
-        committed = timeline.duration
+        // Also when nothing is committed: what is written does not depend on that.
+        guard let place = try settle(), isCommittable else { return }
+        try keeping { () throws(ArchiveError) in
+            if try target.commit(place) { committed = timeline.duration }
+        }
     }
 
     /// - Returns: where the media are; nil: the first of them wait for a format, and are there with the next source.
@@ -157,7 +166,7 @@ final class FilmExport {
                 try check(source, isOf: said.stream)
                 endSource()
                 current = said.lead == nil ? nil : source
-                try begin(source, stream: said.stream, lead: said.lead)
+                try place(source, said.lead)
             case .video(let format, let isOfTwo):
                 guard let current else { throw unusable }
                 try change(to: .videoFormat(format), at: current, isOfTwo: isOfTwo)
@@ -196,14 +205,16 @@ final class FilmExport {
     func interrupted(by failure: CommandFailure, _ options: String) -> CommandFailure {
         // One that cannot be read (2), as without permission to, is not damaged.
         let passes = isPassing || failure.status == .abortedByUser || failure.status == .usage
-        guard passes, target.keep() else { return failure }
+        guard passes, (committed ?? .zero) > .zero, target.keep() else { return failure }
         var failure = failure
         let again = "run it again"
         let length =
             committed.map { " after the first \(Quantity.time(seconds: Double($0.milliseconds) / 1000))" } ?? ""
-        failure.hint =
-            (failure.hint == again ? "" : "\(failure.hint); then ") + again
-            + (options.isEmpty ? "" : " with \(options)") + ": it goes on\(length)"
+        let before =
+            isOutput
+            ? "make room there, or see what is wrong with the disk; then "
+            : failure.hint.hasPrefix("\(again):") || failure.hint == again ? "" : "\(failure.hint); then "
+        failure.hint = before + again + (options.isEmpty ? "" : " with \(options)") + ": it goes on\(length)"
         return failure
     }
 
@@ -303,7 +314,11 @@ final class FilmExport {
 
     private func keeping(_ body: () throws(ArchiveError) -> Void) throws(CommandFailure) {
         do throws(ArchiveError) { try body() } catch {
-            if case .output = error { isPassing = true }
+            switch error {
+            case .output: (isPassing, isOutput) = (true, true)
+            case .format(.crypto(.libraryFailed(_))): isPassing = true
+            default: break
+            }
             throw CommandFailure(error, what: Self.what(output))
         }
     }
@@ -366,7 +381,11 @@ final class FilmExport {
             case .formatChanged, .malformedFormat: partsHint
             case .cannotCreate, .cannotWrite, .failed, .needsSeeking: "name another --output, on a disk with room"
             }
-        if case .cannotWrite = error { isPassing = true }
+        switch error {
+        case .cannotWrite: (isPassing, isOutput) = (true, true)
+        case .libraryMissing, .failed: isPassing = true
+        case .formatChanged, .malformedFormat, .cannotCreate, .needsSeeking: break
+        }
         return CommandFailure(what: Self.what(output), why: "\(error)", hint: hint)
     }
 }

@@ -27,7 +27,7 @@ enum FilmJournal {
     }
 
     /// Bytes.
-    static let headSize = 4 + 4 + 8 + 8 + hashSize
+    static let headSize = 4 + 4 + 8 + 8 + hashSize + hashSize
     /// Of the records of a block: three hours of a camera, with sound.
     static let maxRecords = 16 << 20
     static let lengthSize = 4
@@ -38,13 +38,32 @@ enum FilmJournal {
 
     // MARK: - Head
 
-    /// - Parameter range: as the sources count.
-    static func head(_ range: RecordingRange) -> (bytes: [UInt8], chain: Chain) {
+    /// What a film is of.
+    struct Subject: Equatable {
+        /// As the sources count.
+        var range: RecordingRange
+        /// SHA-256 of where they are: names and numbers of one camera's recordings are those of another's as well.
+        var place: [UInt8]
+
+        /// - Parameter path: of the camera's directory, or of the archive.
+        init(_ range: RecordingRange, at path: String) {
+            self.init(range: range, place: Digest.sha256(Array(path.utf8)))
+        }
+
+        fileprivate init(range: RecordingRange, place: [UInt8]) {
+            self.range = range
+            self.place = place
+        }
+    }
+
+    static func head(_ subject: Subject) -> (bytes: [UInt8], chain: Chain) {
+        let range = subject.range
         var bytes: [UInt8] = []
         bytes.appendUInt32(magic)
         bytes.appendUInt32(version)
         bytes.appendUInt64(UInt64(bitPattern: range.from))
         bytes.appendUInt64(UInt64(bitPattern: range.to))
+        bytes += subject.place
         let chain = Digest.sha256(bytes)
         return (bytes + chain, chain)
     }
@@ -58,14 +77,16 @@ enum FilmJournal {
 
     /// - Parameter bytes: that a file begins with.
     /// - Returns: nil: they are no head that is whole.
-    static func readHead(_ bytes: [UInt8]) -> (range: RecordingRange, chain: Chain)? {
+    static func readHead(_ bytes: [UInt8]) -> (subject: Subject, chain: Chain)? {
         var reader = Reader(bytes)
         guard (try? reader.readUInt32()) == magic, (try? reader.readUInt32()) == version,
-            let from = try? reader.readUInt64(), let to = try? reader.readUInt64()
+            let from = try? reader.readUInt64(), let to = try? reader.readUInt64(),
+            let place = try? reader.readBytes(hashSize)
         else { return nil }
-        let range = RecordingRange(from: Int64(bitPattern: from), to: Int64(bitPattern: to))
-        let head = head(range)
-        return bytes.starts(with: head.bytes) ? (range, head.chain) : nil
+        let subject = Subject(
+            range: RecordingRange(from: Int64(bitPattern: from), to: Int64(bitPattern: to)), place: Array(place))
+        let head = head(subject)
+        return bytes.starts(with: head.bytes) ? (subject, head.chain) : nil
     }
 
     // MARK: - Blocks

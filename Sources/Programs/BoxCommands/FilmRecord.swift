@@ -95,7 +95,6 @@ extension FilmRecord {
     }
 
     /// The next one.
-    ///
     init(_ reader: inout FilmJournal.Reader) throws(FilmJournalFault) {
         let offset = reader.offset
         guard let kind = Kind(rawValue: try reader.readUInt8()) else {

@@ -19,7 +19,7 @@ struct FilmResumption {
     private(set) var loss: Loss?
 
     enum Loss: String {
-        case otherTime = "was of another time"
+        case otherFilm = "was of another film"
         case otherRecordings = "was of other recordings"
         case changed = "was changed"
         /// Such as after an update of libavformat, by which the same frames lie elsewhere.
@@ -28,39 +28,49 @@ struct FilmResumption {
 
     /// Begins the export of a task, or goes on with it.
     ///
-    /// - Parameter progress: bytes of what is read again.
+    /// - Parameters:
+    ///   - replaces: also what is there of another film.
+    ///   - progress: bytes of what is read again.
     static func export(
-        _ task: FilmTask, to output: String, progress: ArchiveProgress
+        _ task: FilmTask, to output: String, replaces: Bool = false, progress: ArchiveProgress
     ) throws(CommandFailure) -> (export: FilmExport, taken: FilmResumption) {
-        guard let partial = try PartialFilm.open(output, task.range) else {
+        guard let partial = try PartialFilm.open(output, task.subject, replaces: replaces) else {
             return (try FilmExport(to: output, clock: task.clock), FilmResumption())
         }
-        do throws(ArchiveError) {
+        do throws(CommandFailure) {
             return try export(task, to: output, partial, progress)
         } catch {
             // Nothing was taken away of it, whatever ended the reading.
             _ = partial.keep()
+            throw error
+        }
+    }
+
+    private static func told<R>(
+        _ output: String, _ body: () throws(ArchiveError) -> R
+    ) throws(CommandFailure) -> R {
+        do throws(ArchiveError) { return try body() } catch {
             throw CommandFailure(error, what: FilmExport.what(output))
         }
     }
 
     private static func export(
         _ task: FilmTask, to output: String, _ partial: PartialFilm, _ progress: ArchiveProgress
-    ) throws(ArchiveError) -> (export: FilmExport, taken: FilmResumption) {
+    ) throws(CommandFailure) -> (export: FilmExport, taken: FilmResumption) {
         var taken = FilmResumption()
-        taken.loss = partial.wasForAnother ? .otherTime : nil
+        taken.loss = partial.wasForAnother ? .otherFilm : nil
         let file = FilmFile(partial)
         let export = FilmExport(to: output, clock: task.clock, into: file)
         file.isRepeating = true
-        let isWhole = try taken.replay(partial, into: export, of: task, progress)
+        let isWhole = try taken.replay(partial, into: export, of: task, output, progress)
         file.isRepeating = false
         guard isWhole else {
             taken = FilmResumption()
             taken.loss = .unusable
-            try partial.beginAgain()
+            try told(output) { () throws(ArchiveError) in try partial.beginAgain() }
             return (FilmExport(to: output, clock: task.clock, into: FilmFile(partial)), taken)
         }
-        try partial.goOn()
+        try told(output) { () throws(ArchiveError) in try partial.goOn() }
         export.endReplay()
         return (export, taken)
     }
@@ -69,23 +79,28 @@ struct FilmResumption {
     ///
     /// - Returns: false: what was read does not give what is there, and the export is not to be used.
     private mutating func replay(
-        _ partial: PartialFilm, into export: FilmExport, of task: FilmTask, _ progress: ArchiveProgress
-    ) throws(ArchiveError) -> Bool {
-        while let block = try partial.next() {
+        _ partial: PartialFilm, into export: FilmExport, of task: FilmTask, _ output: String,
+        _ progress: ArchiveProgress
+    ) throws(CommandFailure) -> Bool {
+        while let block = try Self.told(output, { () throws(ArchiveError) in try partial.next() }) {
             var rest = task.sources[listed...]
             guard let sources = Self.sources(of: block, &rest, isListed: task.isListed) else {
                 loss = .otherRecordings
                 break
             }
             let begin = block.media.lowerBound
-            guard
-                try partial.holds(
-                    block, progress: { (place) throws(ArchiveError) in try progress(begin &+ place) })
-            else {
+            let isThere = try Self.told(output) { () throws(ArchiveError) in
+                try partial.holds(block) { (place) throws(ArchiveError) in try progress(begin &+ place) }
+            }
+            guard isThere else {
                 loss = .changed
                 break
             }
-            do throws(CommandFailure) { try export.replay(block, of: sources) } catch { return false }
+            do throws(CommandFailure) { try export.replay(block, of: sources) } catch {
+                // What is there may well be right.
+                if export.isPassing { throw error }
+                return false
+            }
             partial.take(block)
             archives += sources.count
             listed = task.sources.count - rest.count
@@ -95,7 +110,8 @@ struct FilmResumption {
         return true
     }
 
-    /// The recordings of a block, as they are listed or were when they were taken: what is recorded makes room for what comes.
+    /// The recordings of a block, as they are listed or were when they were taken: what is recorded makes room for what comes, and people delete
+    /// what they have.
     ///
     /// - Parameter rest: that have not been taken.
     /// - Returns: nil: they are others.
@@ -104,11 +120,13 @@ struct FilmResumption {
     ) -> [FilmSource]? {
         var sources: [FilmSource] = []
         for said in block.sources {
-            if let next = rest.first, next.identity == said.identity {
+            if let next = rest.first, next.look() == said.identity {
                 sources.append(next)
                 rest.removeFirst()
-            } else if isListed, let name = RecordingName(said.identity.name), let next = rest.first,
-                next.grown != nil || RecordingName(next.name).map({ name.sequence < $0.sequence }) ?? false
+            } else if isListed, let name = RecordingName(said.identity.name),
+                rest.first.map({ next in
+                    next.grown != nil || RecordingName(next.name).map { name.sequence < $0.sequence } ?? false
+                }) ?? true
             {
                 sources.append(FilmSource(path: name.fileName, begin: name.begin, duration: Int64(name.duration)))
             } else {

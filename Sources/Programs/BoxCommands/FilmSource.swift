@@ -16,6 +16,8 @@ struct FilmSource {
     var bound: BinderReader.Recording?
     /// It is being recorded, and this is what was written of it when somebody looked.
     var grown: GrownArchive?
+    /// By what it is known again, when it was opened.
+    var seen: Identity?
 
     /// As its name says; nil: it says nothing.
     var end: Int64? { duration.map { begin + $0 } }
@@ -53,8 +55,8 @@ extension FilmSource {
         var modified: Int64
     }
 
-    /// Nil: it is being recorded and will be another one soon, or it cannot be looked at.
-    var identity: Identity? {
+    /// What it is now; nil: it is being recorded and will be another one soon, or it cannot be looked at.
+    func look() -> Identity? {
         var status = stat()
         guard grown == nil, stat(path, &status) == 0 else { return nil }
         var unpinned = RecordingName(name)
@@ -74,16 +76,23 @@ extension FilmSource {
     /// - Parameters:
     ///   - output: what is not written without it.
     ///   - clock: for times in errors; nil: nobody knows when it was recorded.
+    ///   - gone: called before it ends because it was deleted.
     func opened(
-        isListed: Bool, _ output: String, _ clock: LocalClock?
+        isListed: Bool, _ output: String, _ clock: LocalClock?, gone: () -> Void = {}
     ) throws(CommandFailure) -> (source: FilmSource, archive: ArchiveReader) {
         for source in isListed ? [self, pinnedOrNot, self] : [self] {
-            do throws(ArchiveError) { return (source, try source.reader()) } catch {
+            do throws(ArchiveError) {
+                let reader = try source.reader()
+                var source = source
+                source.seen = source.look()
+                return (source, reader)
+            } catch {
                 guard isListed, error.isMissing else {
                     throw self.failure(error, output, clock)
                 }
             }
         }
+        gone()
         throw CommandFailure(
             what: FilmExport.what(output, self), why: "that was deleted meanwhile",
             hint: "run it again: what is left is taken")

@@ -24,7 +24,8 @@ protocol FilmTarget: AnyObject {
     /// All that was noted is in the film, and stays there whatever happens from here on.
     ///
     /// - Parameter place: of the media in what the writer wrote.
-    func commit(_ place: Range<Int64>) throws(ArchiveError)
+    /// - Returns: false: it does not.
+    func commit(_ place: Range<Int64>) throws(ArchiveError) -> Bool
 
     /// Leaves what was committed to the next export.
     ///
@@ -37,10 +38,10 @@ protocol FilmTarget: AnyObject {
     func finish(replaces: Bool, progress: ArchiveProgress) throws(ArchiveError)
 }
 
-/// One that is whole, or nothing.
+/// Of most: they become whole, or nothing stays.
 extension FilmTarget {
     func note(_ record: FilmRecord) {}
-    func commit(_ place: Range<Int64>) {}
+    func commit(_ place: Range<Int64>) -> Bool { false }
     func keep() -> Bool { false }
 }
 
@@ -86,12 +87,15 @@ final class FilmFile: FilmTarget {
         if case .partial(let partial) = place, !isRepeating { partial.note(record) }
     }
 
-    func commit(_ place: Range<Int64>) throws(ArchiveError) {
-        if case .partial(let partial) = self.place { try partial.commit(place) }
+    func commit(_ place: Range<Int64>) throws(ArchiveError) -> Bool {
+        guard case .partial(let partial) = self.place else { return false }
+        return try partial.commit(place)
     }
 
     func keep() -> Bool {
-        if case .partial(let partial) = place { partial.keep() } else { false }
+        guard case .partial(let partial) = place, partial.keep() else { return false }
+        partial.trim()
+        return true
     }
 
     func finish(replaces: Bool, progress: ArchiveProgress) throws(ArchiveError) {

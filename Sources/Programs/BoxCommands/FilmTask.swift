@@ -1,5 +1,6 @@
 import Archive
 import Console
+import Glibc
 import KeyAccess
 import Platform
 
@@ -17,6 +18,8 @@ struct FilmTask {
     var unfinished: Int?
     /// They were found in a directory, where they may be renamed or deleted meanwhile.
     var isListed = false
+    /// Of the camera's directory, or the file.
+    private var path: String
     /// What is done with them, as `can be exported`.
     var action = "exported"
 
@@ -60,6 +63,7 @@ struct FilmTask {
                     + (RecordedListing.unfinishedText(listing.unfinished).map { "; \($0)" } ?? ""))
         }
         let directory = shelf.recordings(of: camera)
+        path = directory.path
         sources = Self.withoutTwins(listing.recordings).map {
             .init(path: directory.path(of: $0.name), begin: $0.name.begin, duration: Int64($0.name.duration))
         }
@@ -73,6 +77,7 @@ struct FilmTask {
 
     /// What is in a file: an archive, or several of a camera in a binder.
     init(file: String, _ times: RecordingTimeOptions, _ parser: MomentParser, or what: String) throws(CommandFailure) {
+        path = file
         if PlayableArchiveReader.isMeant(by: file) {
             throw CommandFailure(
                 what: what, why: "\(file) is of profile P, of which no part is taken",
@@ -154,6 +159,13 @@ struct FilmTask {
 }
 
 extension FilmTask {
+    /// What a film of it is of, whatever name its place is called by.
+    var subject: FilmJournal.Subject {
+        let real = realpath(path, nil)
+        defer { free(real) }
+        return .init(range, at: real.map { String(cString: $0) } ?? path)
+    }
+
     /// Bytes of each source's file, for people alone: what cannot be read is said when it is opened.
     var sizes: [Int64] {
         sources.map { $0.bound?.file.size ?? $0.grown?.reader.size ?? (try? RandomAccessFile($0.path).size) ?? 0 }
@@ -180,7 +192,7 @@ extension FilmTask {
             do throws(ArchiveError) { try work.progress(before) } catch {
                 throw listed.failure(error, output, clock)
             }
-            let (source, archive) = try listed.opened(isListed: isListed, output, clock)
+            let (source, archive) = try listed.opened(isListed: isListed, output, clock) { export.mayPass() }
             let opened = try await keys.open(archive, what: FilmExport.what(output, source)) { export.mayPass() }
             stream = archive.policy?.stream
             try export.check(source, isOf: stream)

@@ -16,9 +16,9 @@ final class PartialFilm {
 
     /// Of the film when it is whole.
     let path: String
-    /// Where an export for another range was interrupted, which nobody goes on with.
+    /// Where another export was interrupted, which nobody goes on with.
     private(set) var wasForAnother = false
-    private let range: RecordingRange
+    private let subject: FilmJournal.Subject
     private let journal: PlainFile
     private let media: PlainFile
     private var chain: FilmJournal.Chain
@@ -43,31 +43,52 @@ final class PartialFilm {
 
     /// Begins both files, or takes what an interrupted export left.
     ///
-    /// - Parameter range: that the film is of.
+    /// - Parameters:
+    ///   - subject: what the film is of.
+    ///   - replaces: also what was committed of another film.
     /// - Returns: nil: there is no place for them here, such as on a file system without owners.
-    static func open(_ path: String, _ range: RecordingRange) throws(CommandFailure) -> PartialFilm? {
+    static func open(
+        _ path: String, _ subject: FilmJournal.Subject, replaces: Bool
+    ) throws(CommandFailure) -> PartialFilm? {
         let name = path.split(separator: "/").last.map(String.init) ?? path
         guard name.utf8.count + journalSuffix.utf8.count <= Int(NAME_MAX) else { return nil }
-        let found: (film: PartialFilm, range: RecordingRange?)
+        let found: (film: PartialFilm, subject: FilmJournal.Subject?)
         do throws(FileFailure) {
             guard let (journal, isNew) = try openedJournal(path) else { return nil }
-            if isNew { return try begun(path, range, journal) }
-            found = try self.found(path, range, journal)
+            if isNew { return try begun(path, subject, journal) }
+            found = try self.found(path, subject, journal)
         } catch {
             var status = stat()
-            let isInTheWay = [ELOOP, EINVAL, EISDIR, EACCES].contains(error.number) && lstat(error.path, &status) == 0
+            let isInTheWay =
+                [PartialFilm.name(path), path + journalSuffix].contains(error.path)
+                && [ELOOP, EINVAL, EISDIR, EACCES].contains(error.number) && lstat(error.path, &status) == 0
             if error.isThere || error.number == EWOULDBLOCK || isInTheWay { throw refusal(path, error) }
             // Of the film, whatever the name is that it has so far.
             throw CommandFailure(
                 .output(FileFailure(call: error.call, path: path, number: error.number)), what: FilmExport.what(path))
         }
-        do throws(ArchiveError) {
-            if found.range != range {
-                found.film.wasForAnother = try found.film.next() != nil
-                try found.film.beginAgain()
-            }
-        } catch { throw CommandFailure(error, what: FilmExport.what(path)) }
+        if found.subject != subject { try found.film.leave(found.subject, replaces: replaces) }
         return found.film
+    }
+
+    /// What another export left goes, unless that is work that somebody may want.
+    private func leave(_ other: FilmJournal.Subject?, replaces: Bool) throws(CommandFailure) {
+        do throws(ArchiveError) {
+            wasForAnother = try next() != nil
+            if replaces || !wasForAnother { return try beginAgain() }
+        } catch {
+            _ = keep()
+            throw CommandFailure(error, what: FilmExport.what(path))
+        }
+        _ = keep()
+        let options = other.map { $0.range == subject.range ? "" : $0.range.options } ?? ""
+        throw CommandFailure(
+            what: FilmExport.what(path),
+            why: options.isEmpty
+                ? "\(path)\(Self.suffix) is what is there of a film of other recordings"
+                : "\(path)\(Self.suffix) is what is there of a film of another time, \(options)",
+            hint: (options.isEmpty ? "" : "go on with that: name its times; or ")
+                + "name another --output; or begin anew with --force", status: .usage)
     }
 
     /// What has the name of one of them and is not ours: EEXIST, or EWOULDBLOCK where another export has it.
@@ -80,7 +101,7 @@ final class PartialFilm {
         return CommandFailure(
             what: FilmExport.what(path),
             why: error.isThere
-                ? "\(error.path) is in the way, which no export left, or which others can write to"
+                ? "\(error.path) is in the way, which no export left, which others can write to, or which has a second name"
                 : "\(error.path) is in the way: \(error.reason)",
             hint: "move it away, or name another --output", status: .usage)
     }
@@ -112,7 +133,7 @@ final class PartialFilm {
     }
 
     private static func begun(
-        _ path: String, _ range: RecordingRange, _ journal: PlainFile
+        _ path: String, _ subject: FilmJournal.Subject, _ journal: PlainFile
     ) throws(FileFailure) -> PartialFilm? {
         do throws(FileFailure) {
             guard try journal.isOwn() else {
@@ -124,12 +145,12 @@ final class PartialFilm {
                 throw FileFailure(call: "open", path: name(path), number: EEXIST)
             }
             // What is flushed first says of the second file, if there is one, that it is ours.
-            let head = FilmJournal.head(range)
+            let head = FilmJournal.head(subject)
             try journal.write(head.bytes[...], at: 0)
             try journal.flush()
             try DurableFile.flushDirectory(of: path)
             let media = try PlainFile(creating: name(path))
-            return PartialFilm(path, range, journal, media, head.chain)
+            return PartialFilm(path, subject, journal, media, head.chain)
         } catch {
             try? DurableFile.remove(journal.path, isFlushed: false)
             throw error
@@ -137,8 +158,8 @@ final class PartialFilm {
     }
 
     private static func found(
-        _ path: String, _ range: RecordingRange, _ journal: PlainFile
-    ) throws(FileFailure) -> (PartialFilm, RecordingRange?) {
+        _ path: String, _ subject: FilmJournal.Subject, _ journal: PlainFile
+    ) throws(FileFailure) -> (PartialFilm, FilmJournal.Subject?) {
         let start = try journal.read(0..<Int64(FilmJournal.headSize))
         let isOwn = try journal.isOwn()
         guard isOwn, FilmJournal.isBegun(start) else {
@@ -149,7 +170,11 @@ final class PartialFilm {
         let size = try media.size()
         // An empty one begins as one of ours does that lost its power at once.
         guard head != nil || size == 0 else { throw FileFailure(call: "open", path: media.path, number: EEXIST) }
-        return (PartialFilm(path, range, journal, media, head?.chain ?? []), head?.range)
+        let film = PartialFilm(path, subject, journal, media, head?.chain ?? [])
+        // Until somebody has looked, there may be something.
+        let length = try journal.size()
+        film.hasCommit = head != nil && length > Int64(FilmJournal.headSize)
+        return (film, head?.subject)
     }
 
     /// - Parameter isOurs: the journal says so.
@@ -170,10 +195,11 @@ final class PartialFilm {
     }
 
     private init(
-        _ path: String, _ range: RecordingRange, _ journal: PlainFile, _ media: PlainFile, _ chain: FilmJournal.Chain
+        _ path: String, _ subject: FilmJournal.Subject, _ journal: PlainFile, _ media: PlainFile,
+        _ chain: FilmJournal.Chain
     ) {
         self.path = path
-        self.range = range
+        self.subject = subject
         self.journal = journal
         self.media = media
         self.chain = chain
@@ -196,7 +222,6 @@ final class PartialFilm {
             guard let size = try? FilmJournal.size(ofBlock: start) else { return nil }
             let bytes = try journal.read(journalEnd..<(journalEnd + Int64(size)))
             guard let found = try? FilmJournal.readBlock(bytes, after: chain) else { return nil }
-            hasCommit = true
             (nextChain, nextSize) = (found.chain, Int64(size))
             return found.block
         }
@@ -236,7 +261,7 @@ final class PartialFilm {
             try media.truncate(to: 0)
             try media.flush()
             try journal.truncate(to: 0)
-            let head = FilmJournal.head(range)
+            let head = FilmJournal.head(subject)
             try journal.write(head.bytes[...], at: 0)
             try journal.flush()
             guard lseek(media.descriptor, 0, SEEK_SET) == 0 else {
@@ -268,13 +293,14 @@ final class PartialFilm {
     /// All that was noted stays, whatever happens from here on.
     ///
     /// - Parameter place: of the media in the film, as far as they are written.
-    func commit(_ place: Range<Int64>) throws(ArchiveError) {
-        guard let records else { return }
+    /// - Returns: false: there is too much of it at once, and it does not.
+    func commit(_ place: Range<Int64>) throws(ArchiveError) -> Bool {
+        guard let records else { return false }
         // The first ones begin behind the film's header, whose size of the media is written over at its end.
         let brought = (mediaEnd == 0 ? place.lowerBound : mediaEnd)..<place.upperBound
         guard unitBytes <= FilmJournal.limit(Int64(brought.count)) else {
             self.records = nil
-            return
+            return false
         }
         let digest = try digest(of: brought) { (_) throws(ArchiveError) in }
         let block = FilmJournal.block(brought, digest, records: records, after: chain)
@@ -291,6 +317,7 @@ final class PartialFilm {
         hasCommit = true
         self.records!.removeAll(keepingCapacity: true)
         unitBytes = 0
+        return true
     }
 
     /// SHA-256 of a part of the film; of fewer bytes where it ends before.
@@ -327,17 +354,24 @@ final class PartialFilm {
         return isKept
     }
 
+    /// What is behind the last commit goes, so that a full disk has that room again.
+    func trim() {
+        try? media.truncate(to: mediaEnd)
+        try? journal.truncate(to: journalEnd)
+    }
+
     /// Gives the film its name.
     ///
     /// - Parameter replaces: a file of that name.
     func finish(replaces: Bool) throws(FileFailure) {
         try media.flush()
         do throws(FileFailure) {
-            try DurableFile.move(media.path, to: path, replaces: replaces)
+            try DurableFile.name(media.path, as: path, replaces: replaces)
+            isFinished = true
+            try DurableFile.flushDirectory(of: path)
         } catch {
             throw FileFailure(call: error.call, path: path, number: error.number)
         }
-        isFinished = true
         // One without a film beside it is begun anew, or stays without harm.
         try? DurableFile.remove(journal.path)
     }

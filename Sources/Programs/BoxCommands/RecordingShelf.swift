@@ -169,11 +169,11 @@ struct RecordingTimeOptions: ParsableArguments {
     @Option(parsing: .unconditional, help: ArgumentHelp("End, in the same forms, or now.", valueName: "time"))
     var to: String?
 
-    /// They are others each time that the command runs.
+    /// They may be others when the command runs again: all that has no date, and is no number of seconds from a beginning.
     var isRelative: Bool {
-        [from, to].contains {
-            let text = $0?.lowercased().filter { $0 != " " } ?? ""
-            return text.hasPrefix("-") || text == "now"
+        [from, to].contains { text in
+            guard let text = text?.filter({ $0 != " " }) else { return false }
+            return text.firstMatch(of: /[0-9]{4}-[0-9]{2}-[0-9]{2}/) == nil && Double(text).map { $0 < 0 } ?? true
         }
     }
 

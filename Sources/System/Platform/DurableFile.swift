@@ -61,12 +61,11 @@ public enum DurableFile {
         if isFlushed { try flushDirectory(of: path) }
     }
 
-    /// The same, where a file that has that name is left alone unless it is to be replaced.
+    /// The same without flushing, where a file that has that name is left alone unless it is to be replaced.
     ///
-    /// - Throws: with the file under one of both names; `isThere` when the name is taken.
-    public static func move(_ temporary: String, to path: String, replaces: Bool) throws(FileFailure) {
+    /// - Throws: with the file under its old name; `isThere` when the new one is taken.
+    public static func name(_ temporary: String, as path: String, replaces: Bool) throws(FileFailure) {
         try UnfinishedFile.rename(temporary, to: path, replaces: replaces)
-        try flushDirectory(of: path)
     }
 
     /// Removes a file; there may be none.

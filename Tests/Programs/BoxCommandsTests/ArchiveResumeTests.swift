@@ -211,7 +211,9 @@ import Wire
         let ends = try ends()
         #expect(ends.count == 3 && ends[0] < 100)
         var media = try stage.bytes(Self.part)
-        #expect(media.count > ends[2])
+        // What was not committed made room, and nothing promises what is there.
+        #expect(media.count == ends[2])
+        media += [1, 2, 3]
         media[ends[block] + 1] ^= 1
         try stage.write(media, Self.part)
         let said = [
@@ -269,14 +271,36 @@ import Wire
             key: "kas.key.pem")
     }
 
-    @Test func `what is of another time, or of other recordings, is begun anew, and told`() async throws {
+    @Test func `what is there of another film is left alone, and begun anew with --force`() async throws {
         try record(stage)
         _ = try await cancelled(after: 2)
-        let other = try await export(["--output", "film.mp4"], to: "2026-11-28T10:00:30")
-        #expect(other.status == 0)
-        #expect(other.errors.contains("film.mp4.part was of another time: the film is begun anew"), "\(other.errors)")
-        try FileManager.default.removeItem(atPath: stage.path("film.mp4"))
+        let before = try (stage.bytes(Self.part), stage.bytes(Self.journal))
+        let otherTime = try await export(to: "2026-11-28T10:00:30")
+        #expect(otherTime.status == ExitStatus.usage.rawValue)
+        #expect(
+            otherTime.errors.contains(
+                "film.mp4.part is what is there of a film of another time, --from 2026-11-28T09:00:01.000Z --to 2026-11-28T09:01:00.000Z"
+            ) && otherTime.errors.contains("or begin anew with --force"), "\(otherTime.errors)")
+        // The same numbers, names and times, of another camera and of another box.
+        try FileManager.default.copyItem(
+            atPath: stage.path("recordings/front"), toPath: stage.path("recordings/back"))
+        try FileManager.default.copyItem(atPath: stage.path("recordings"), toPath: stage.path("copy"))
+        for (camera, directory) in [("back", "recordings"), ("front", "copy")] {
+            let other = try await stage.run([
+                "export", camera, "--from", "2026-11-28T10:00:01", "--to", "2026-11-28T10:01", "--key", "kas.key.pem",
+                "--output", "film.mp4", "--directory", directory,
+            ])
+            #expect(other.status == ExitStatus.usage.rawValue)
+            #expect(other.errors.contains("of a film of other recordings"), "\(other.errors)")
+        }
+        #expect(try stage.bytes(Self.part) == before.0 && stage.bytes(Self.journal) == before.1)
+        let forced = try await export(["--force"], to: "2026-11-28T10:00:30")
+        #expect(forced.status == 0)
+        #expect(forced.errors.contains("film.mp4.part was of another film: the film is begun anew"), "\(forced.errors)")
+    }
 
+    @Test func `a recording that was changed is taken again, and what is behind it`() async throws {
+        try record(stage)
         _ = try await cancelled(after: 2)
         let second = try #require(try stage.recordings.dropFirst().first)
         try FileManager.default.setAttributes(
@@ -285,6 +309,59 @@ import Wire
         try await expectWhole(
             resumedAt: 2, says: "film.mp4.part was of other recordings behind the first 2.0 s: from there on",
             key: "kas.key.pem")
+    }
+
+    @Test func `what was taken stays, whatever of it is deleted, and however often it is interrupted`() async throws {
+        try record(stage)
+        _ = try await cancelled(after: 1)
+        func delete(_ index: Int) throws {
+            try FileManager.default.removeItem(atPath: stage.path("recordings/front/\(stage.recordings[index])"))
+        }
+        try delete(0)
+        let again = try await cancelled(after: 2)
+        #expect(again.hint.contains("it goes on after the first 9.0 s"), "\(again.hint)")
+        // Of what is left the last goes, and nothing is behind it.
+        _ = try await cancelled(after: 3)
+        try delete(2)
+        try await expectWhole(
+            resumedAt: whole().document.seconds, says: "film.mp4.part: it goes on after the first", key: "kas.key.pem")
+    }
+
+    @Test func `a recording that is deleted before its turn takes nothing along`() async throws {
+        try record(stage)
+        let task = try task()
+        let (export, _) = try FilmResumption.export(task, to: stage.path("film.mp4")) { (_) throws(ArchiveError) in }
+        let keys = try ArchiveKeySource.own(RSAPrivateKey(pem: stage.bytes("kas.key.pem")), file: "kas.key.pem")
+        try FileManager.default.removeItem(atPath: stage.path("recordings/front/\(stage.recordings[2])"))
+        let work = ArchiveWork("exporting", total: 0)
+        defer { work.end() }
+        do {
+            _ = try await task.copy(to: export, "film.mp4", keys, work)
+            Issue.record("it was deleted")
+        } catch let failure as CommandFailure {
+            let failure = export.interrupted(by: failure, "")
+            #expect(failure.why == "that was deleted meanwhile")
+            #expect(failure.hint == "run it again: it goes on after the first 5.0 s")
+        }
+        #expect(try stage.files == Self.left)
+    }
+
+    @Test func `a film that cannot be written while it is given again is not given up`() async throws {
+        try record(stage)
+        _ = try await cancelled(after: 2)
+        let before = try (stage.bytes(Self.part).count, stage.bytes(Self.journal))
+        let shell = String(repeating: "../", count: 32) + "bin/sh"
+        // Its header cannot be written again: a file may have no size at all.
+        let full = try await ProgramRun(
+            shell,
+            [
+                "-c", "trap '' XFSZ; ulimit -f 0; exec \"$@\"", "sh", BuiltProgram.path("watchboxctl"), "archive",
+                "export", "front", "--from", "2026-11-28T10:00:01", "--to", "2026-11-28T10:01", "--key", "kas.key.pem",
+                "--output", "film.mp4", "--directory", "recordings",
+            ], in: stage.directory, variables: ["TZ": "CET-1"])
+        #expect(full.status == ExitStatus.failed.rawValue, "\(full.errors)")
+        #expect(try stage.bytes(Self.part).count == before.0 && stage.bytes(Self.journal) == before.1)
+        try await expectWhole(resumedAt: 5, says: "it goes on after the first 5.0 s", key: "kas.key.pem")
     }
 
     @Test func `recordings that are pinned, or make room meanwhile, stay in it`() async throws {
@@ -410,8 +487,7 @@ import Wire
         let parts = try stage.fragments(RecordingStage.part(Self.film, 6, 9))
         for part in parts.prefix(2) { try growing.append(part[...], milliseconds: 1000) }
         _ = try await cancelled(after: 3)
-        // Behind what is whole the film has more, which nothing promises.
-        #expect(try ends().count == 3 && stage.bytes(Self.part).count > ends()[2])
+        #expect(try ends().count == 3 && stage.bytes(Self.part).count == ends()[2])
         for part in parts.dropFirst(2) { try growing.append(part[...], milliseconds: 1000) }
         _ = try growing.end { RecordingName(sequence: 3, begin: $0, duration: $1).fileName }
         let outcome = try await export(["--json"])
@@ -422,7 +498,8 @@ import Wire
 
     @Test func `times that are others each time are told as they were`() throws {
         for (from, to, isRelative) in [
-            ("-10m", "now", true), ("2026-11-28T10:00", " NOW", true), ("10:00", "yesterday 10:00", false),
+            ("-10m", "now", true), ("2026-11-28T10:00", " NOW", true), ("10:00", "yesterday 10:00", true),
+            ("2026-11-28T10:00", "2026-11-28 11:00", false), ("1", "60.5", false),
         ] {
             let times = try RecordingTimeOptions.parse(["--from", from, "--to", to])
             #expect(times.isRelative == isRelative)
@@ -450,8 +527,9 @@ import Wire
             ], in: stage.directory, variables: ["TZ": "CET-1"])
         #expect(full.status == ExitStatus.failed.rawValue)
         #expect(
-            full.errors.contains("on a disk with room; then run it again: it goes on after the first"), "\(full.errors)"
-        )
+            full.errors.contains(
+                "make room there, or see what is wrong with the disk; then run it again: it goes on after"),
+            "\(full.errors)")
         #expect(try stage.files == Self.left)
         let length = atEnd ? whole.document.seconds : 5
         try await expectWhole(resumedAt: length, says: "it goes on after the first", key: "kas.key.pem")
@@ -476,19 +554,25 @@ import Wire
         return ends
     }
 
+    private func command() throws -> ArchiveExportCommand {
+        let range = RecordingRange(from: Self.begin + 1000, to: Self.begin + 60_000)
+        return try ArchiveExportCommand.parse([
+            "front", "--from", CalendarTime.iso8601(range.from), "--to", CalendarTime.iso8601(range.to), "--output",
+            stage.path("film.mp4"), "--directory", stage.path("recordings"), "--key", stage.path("kas.key.pem"),
+        ])
+    }
+
+    private func task() throws -> FilmTask {
+        let command = try command()
+        return try FilmTask(
+            camera: "front", command.times, command.place, .system, action: "exported", or: "nothing is written")
+    }
+
     /// An export that somebody ends while it is at an archive, or behind all of them.
     private func cancelled(after count: Int) async throws -> CommandFailure {
         let output = stage.path("film.mp4")
-        let range = RecordingRange(from: Self.begin + 1000, to: Self.begin + 60_000)
-        let command = try ArchiveExportCommand.parse([
-            "front", "--from", CalendarTime.iso8601(range.from), "--to", CalendarTime.iso8601(range.to), "--output",
-            output,
-            "--directory", stage.path("recordings"), "--key", stage.path("kas.key.pem"),
-        ])
-        let task = try FilmTask(
-            camera: "front", command.times, command.place, .system, action: "exported", or: "nothing is written")
-        #expect(task.range == range)
-        let keys = try command.key.source(what: "nothing is written")
+        let task = try task()
+        let keys = try command().key.source(what: "nothing is written")
         let (export, taken) = try FilmResumption.export(task, to: output) { (_) throws(ArchiveError) in }
         for (index, source) in task.sources.enumerated().dropFirst(taken.listed) {
             let reader = try source.reader()
@@ -500,7 +584,7 @@ import Wire
             }
             do throws(CommandFailure) {
                 try export.check(source, isOf: reader.policy?.stream)
-                try export.add(source, bytes, range, policy: reader.policy)
+                try export.add(source, bytes, task.range, policy: reader.policy)
             } catch {
                 return export.interrupted(by: error, "--from X")
             }

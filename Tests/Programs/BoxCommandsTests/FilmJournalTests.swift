@@ -8,7 +8,7 @@ import Testing
 
 /// What is read beside a film that was interrupted, whoever wrote it.
 struct FilmJournalTests {
-    private static let range = RecordingRange(from: -1, to: .max)
+    private static let subject = FilmJournal.Subject(RecordingRange(from: -1, to: .max), at: "/recordings/front")
     private static let records: [FilmRecord] = [
         .source(.init(identity: .init(name: "a.tdf", size: 1, modified: -2), stream: nil, lead: nil)),
         .source(
@@ -40,7 +40,7 @@ struct FilmJournalTests {
 
     /// A head and blocks, one behind the other, each with more frames than the one before.
     private static func journal(_ count: Int) -> [UInt8] {
-        var (bytes, chain) = FilmJournal.head(range)
+        var (bytes, chain) = FilmJournal.head(subject)
         var place: Int64 = 40
         for index in 0..<count {
             let unit = FilmRecord.unit(
@@ -71,7 +71,7 @@ struct FilmJournalTests {
     }
 
     @Test func `what was written is read`() throws {
-        #expect(FilmJournal.readHead(Self.journal(0))?.range == Self.range)
+        #expect(FilmJournal.readHead(Self.journal(0))?.subject == Self.subject)
         let (blocks, end) = try #require(Self.read(Self.journal(3)))
         #expect(end == Self.journal(3).count && blocks.count == 3)
         #expect(Array(blocks[1].records.prefix(Self.records.count)) == Self.records)
@@ -117,15 +117,15 @@ struct FilmJournalTests {
     @Test func `a block belongs behind the one that it was written behind`() throws {
         let (one, two) = (Self.journal(1), Self.journal(2))
         let second = Array(two[one.count...])
-        #expect(try #require(Self.read(FilmJournal.head(Self.range).bytes + second)).blocks.isEmpty)
+        #expect(try #require(Self.read(FilmJournal.head(Self.subject).bytes + second)).blocks.isEmpty)
         #expect(try #require(Self.read(one + one[FilmJournal.headSize...])).blocks.count == 1)
-        let other = FilmJournal.head(RecordingRange(from: 0, to: 1)).bytes
+        let other = FilmJournal.head(.init(Self.subject.range, at: "/elsewhere")).bytes
         #expect(try #require(Self.read(other + one[FilmJournal.headSize...])).blocks.isEmpty)
     }
 
     /// With checksums that are right: whoever can write a file can calculate them.
     @Test func `values that no export writes are refused with their place`() throws {
-        let chain = FilmJournal.head(Self.range).chain
+        let chain = FilmJournal.head(Self.subject).chain
         func fault(_ media: Range<Int64>, _ records: [UInt8]) -> FilmJournalFault? {
             let block = FilmJournal.block(media, Digest.sha256([]), records: records, after: chain)
             do throws(FilmJournalFault) {
@@ -183,7 +183,7 @@ struct FilmJournalTests {
 
     @Test func `bytes at random do not trap`() {
         var generator = SeededGenerator(seed: 7)
-        let chain = FilmJournal.head(Self.range).chain
+        let chain = FilmJournal.head(Self.subject).chain
         for _ in 0..<20_000 {
             let records = (0..<Int.random(in: 0..<120, using: &generator)).map { _ in
                 UInt8.random(in: 0...5, using: &generator) &* UInt8.random(in: 0...1, using: &generator)
