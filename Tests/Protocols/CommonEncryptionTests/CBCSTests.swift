@@ -64,7 +64,9 @@ enum FilmKey {
         let encrypted = try FilmKey.encrypted(clear)
         let newer = try ForeignFFmpeg(ForeignFFmpeg.newer)
         for map in film.hasAudio ? ["0:v", "0:a"] : ["0:v"] {
-            #expect(try Self.decrypted(encrypted.bytes, as: clear.bytes, newer, map) >= 27)
+            let count = try Self.decrypted(encrypted.bytes, as: clear.bytes, newer, map)
+            // Of sound as much as ffmpeg made until the last picture was coded.
+            #expect(count >= (map == "0:v" ? 27 : 3), "\(map)")
         }
     }
 
