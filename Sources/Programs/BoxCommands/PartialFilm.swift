@@ -85,7 +85,7 @@ final class PartialFilm {
         throw CommandFailure(
             what: FilmExport.what(path),
             why: options.isEmpty
-                ? "\(path)\(Self.suffix) is what is there of a film of other recordings"
+                ? "\(path)\(Self.suffix) is what is there of another film"
                 : "\(path)\(Self.suffix) is what is there of a film of another time, \(options)",
             hint: (options.isEmpty ? "" : "go on with that: name its times; or ")
                 + "name another --output; or begin anew with --force", status: .usage)
