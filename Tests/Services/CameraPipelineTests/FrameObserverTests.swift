@@ -69,6 +69,8 @@ private final class Notebook: FrameObserver {
         let notebook = Notebook()
         let configuration = configuration(port: server.port) {
             $0.relay.redirectHosts = ["127.0.0.1:\(target.port)"]
+            // On a busy machine the move takes longer than frames wait otherwise.
+            $0.queue.seconds = 30
         }
         let camera = try CameraService(
             configuration: configuration, source: ScriptedSource.camera(), authority: try TestAuthority(), clear: nil,
