@@ -103,6 +103,8 @@ let package = Package(
         .executable(name: "watchboxctl", targets: ["watchboxctl"]),
         // For Benchmarks/, a package of its own, so that a build of the product does not build the benchmark library.
         .library(name: "FramePath", targets: ["Wire", "RTMP", "NanoTDF", "Cryptography", "NanoTDFCryptography"]),
+        // For Benchmarks/, too: what recordings are written with.
+        .library(name: "ArchivePath", targets: ["Archive", "TDF"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),

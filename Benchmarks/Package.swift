@@ -18,8 +18,12 @@ let package = Package(
             ],
             path: "Benchmarks/FramePath",
             plugins: [.plugin(name: "BenchmarkPlugin", package: "benchmark")]),
-        // For Tests/Rigs/bench/run: a figure to hold against `openssl speed`.
-        .executableTarget(name: "SealingRate", dependencies: [.product(name: "FramePath", package: "watchbox")]),
+        // For Tests/Rigs/bench/run: figures to hold against `openssl speed`.
+        .executableTarget(
+            name: "SealingRate",
+            dependencies: [
+                .product(name: "FramePath", package: "watchbox"), .product(name: "ArchivePath", package: "watchbox"),
+            ]),
     ],
     swiftLanguageModes: [.v6]
 )

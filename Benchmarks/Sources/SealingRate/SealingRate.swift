@@ -3,23 +3,32 @@ import NanoTDF
 import NanoTDFCryptography
 
 /// `SealingRate BYTES SECONDS`: megabytes of plaintext per second that one thread seals into items.
+/// `SealingRate BYTES SECONDS DIRECTORY`: what it takes to seal segments into files there, as recordings are.
 @main
 enum SealingRate {
     static func main() throws {
-        let arguments = CommandLine.arguments.dropFirst().compactMap { Int($0) }
-        guard arguments.count == 2, arguments[0] > 0, arguments[1] > 0 else {
-            print("usage: SealingRate BYTES SECONDS")
+        let arguments = CommandLine.arguments.dropFirst()
+        let numbers = arguments.prefix(2).compactMap { Int($0) }
+        guard numbers.count == 2, numbers[0] > 0, numbers[1] > 0, arguments.count <= 3 else {
+            print("usage: SealingRate BYTES SECONDS [DIRECTORY]")
             return
         }
+        if arguments.count == 3, let directory = arguments.last {
+            try RecordingRate.measure(numbers[0], for: .seconds(numbers[1]), in: directory)
+        } else {
+            try sealItems(numbers[0], for: .seconds(numbers[1]))
+        }
+    }
+
+    private static func sealItems(_ count: Int, for limit: Duration) throws {
         let recipient = KASRecipient(
             locator: try ResourceLocator(url: "https://kas.example.net/kas"),
             publicKey: try ECPrivateKey.generate(.p256).publicKey.compressed())
-        let plaintext = [UInt8](repeating: 0x5A, count: arguments[0])
+        let plaintext = [UInt8](repeating: 0x5A, count: count)
         var item: [UInt8] = []
         var items = 0
         let clock = ContinuousClock()
         let begin = clock.now
-        let limit = Duration.seconds(arguments[1])
         while clock.now - begin < limit {
             // A collection never wraps: a new one when its counter is used up.
             let sealer = try CollectionSealer(

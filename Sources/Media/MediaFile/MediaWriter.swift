@@ -68,6 +68,7 @@ public final class MediaWriter {
     private let container: Container
     private let destination: Destination
     private let expected: Tracks
+    private let isOrdered: Bool
     private var videoFormat: VideoFormat?
     private var audioFormat: AudioFormat?
     private var held: [AccessUnit] = []
@@ -79,12 +80,18 @@ public final class MediaWriter {
     private static let maxHoldTime = MediaTime(nanoseconds: 2_000_000_000)
     private static let maxHeldUnits = 512
 
-    /// - Parameter tracks: what is going to come. The first units wait up to two seconds of their own time for the
+    /// - Parameters:
+    ///   - tracks: what is going to come. The first units wait up to two seconds of their own time for the
     ///   formats of these; without it, the tracks are those whose formats came before the first unit.
-    public init(_ container: Container, to destination: Destination, tracks: Tracks = []) {
+    ///   - isOrdered: of `fragmentedMP4` whose fragments are ended by `endFragment()`: units come in the order of their decode
+    ///   times, nearly, over all tracks. Behind the first fragment none waits for the other track, or is copied to wait.
+    public init(
+        _ container: Container, to destination: Destination, tracks: Tracks = [], isOrdered: Bool = false
+    ) {
         self.container = container
         self.destination = destination
         expected = tracks
+        self.isOrdered = isOrdered && container == .fragmentedMP4
     }
 
     /// Takes the next event, in decoding order of its track.
@@ -132,6 +139,14 @@ public final class MediaWriter {
         return rest
     }
 
+    /// What `take()` would give, in memory that stays the writer's: what comes next finds it there. May be empty; is gone afterwards,
+    /// also when `body` fails.
+    public func drain<Failure: Error>(_ body: (ArraySlice<UInt8>) throws(Failure) -> Void) throws(Failure) {
+        if let muxer { return try muxer.drain(body) }
+        defer { rest = [] }
+        try body(rest[...])
+    }
+
     /// Ends a fragment of `fragmentedMP4` where the next key frame would be too late.
     public func endFragment() throws(MediaWriterError) {
         precondition(!isFinished, "written to after finish()")
@@ -171,7 +186,7 @@ public final class MediaWriter {
             case .descriptor(let descriptor): OutputFile.borrowing(descriptor, abandonment)
             case .memory: OutputFile.memory(abandonment)
             }
-        let muxer = try Muxer(container, file, video: videoFormat, audio: audioFormat)
+        let muxer = try Muxer(container, file, video: videoFormat, audio: audioFormat, isOrdered: isOrdered)
         self.muxer = muxer
         try tolerateReaderGone { () throws(MediaWriterError) in try muxer.begin() }
         muxer.isRepeating = isRepeating

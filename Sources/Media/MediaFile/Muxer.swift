@@ -32,6 +32,9 @@ final class Muxer {
     private var parameterSets: [UInt8] = []
     private var zero: MediaTime?
     private var hasHeader = false
+    private let isOrdered: Bool
+    /// Units go into the fragment as they come.
+    private var isDirect = false
 
     var bytesWritten: Int { file.bytesWritten }
     var isReaderGone: Bool { file.isReaderGone }
@@ -47,7 +50,8 @@ final class Muxer {
     private static let videoTimescale: Int32 = 90_000
 
     init(
-        _ container: MediaWriter.Container, _ file: OutputFile, video: VideoFormat?, audio: AudioFormat?
+        _ container: MediaWriter.Container, _ file: OutputFile, video: VideoFormat?, audio: AudioFormat?,
+        isOrdered: Bool = false
     ) throws(MediaWriterError) {
         guard container != .mp4 || file.isSeekable else { throw .needsSeeking }
         do throws(VideoCodecError) {
@@ -68,6 +72,7 @@ final class Muxer {
         self.file = file
         self.context = context
         self.packet = packet
+        self.isOrdered = isOrdered
         videoFormat = video
         audioFormat = audio
         if let video { self.video = try addTrack(video) }
@@ -132,18 +137,47 @@ final class Muxer {
         track.lastDecode = decode
         if unit.track.isVideo { video = track } else { audio = track }
 
-        try fill(unit)
+        let prefix = unit.track.isVideo && unit.isKeyFrame ? parameterSets : []
+        guard let count = Int32(exactly: prefix.count + unit.data.count), count < 1 << 30 else {
+            throw .failed(call: "av_new_packet", message: "an access unit of \(unit.data.count) bytes")
+        }
+        let isInPlace = isDirect && prefix.isEmpty && count > 0
+        wb_av_packet_unref(packet)
+        if !isInPlace { try fill(unit.data, behind: prefix, count) }
         packet.pointee.stream_index = track.stream.pointee.index
         packet.pointee.pts = presentation
         packet.pointee.dts = decode
         packet.pointee.duration = numericCast(track.duration.ticks(timescale: scale))
         if unit.isKeyFrame { packet.pointee.flags |= AV_PKT_FLAG_KEY }
-        try check(wb_av_interleaved_write_frame(context, packet), "av_interleaved_write_frame")
+        if isInPlace {
+            try check(writeInPlace(unit.data, count), "av_write_frame")
+        } else if isDirect {
+            try check(wb_av_write_frame(context, packet), "av_write_frame")
+        } else {
+            try check(wb_av_interleaved_write_frame(context, packet), "av_interleaved_write_frame")
+        }
         return placement
+    }
+
+    /// The unit's own memory: the muxer of MP4 copies it into its fragment, and is done with it when the call returns.
+    private func writeInPlace(_ data: [UInt8], _ count: Int32) -> Int32 {
+        data.withUnsafeBufferPointer { data in
+            packet.pointee.data = UnsafeMutablePointer(mutating: data.baseAddress)
+            packet.pointee.size = count
+            defer {
+                packet.pointee.data = nil
+                packet.pointee.size = 0
+            }
+            return wb_av_write_frame(context, packet)
+        }
     }
 
     /// What a muxer into memory has written since the last call.
     func take() -> [UInt8] { file.take() }
+
+    func drain<Failure: Error>(_ body: (ArraySlice<UInt8>) throws(Failure) -> Void) throws(Failure) {
+        try file.drain(body)
+    }
 
     /// Writes what is held back as a fragment.
     func endFragment() throws(MediaWriterError) {
@@ -151,6 +185,8 @@ final class Muxer {
         try check(wb_av_interleaved_write_frame(context, nil), "av_interleaved_write_frame")
         // With delay_moov the first one writes the index alone; a second one without frames does nothing.
         for _ in 0..<2 { try check(wb_av_write_frame(context, nil), "av_write_frame") }
+        // Before that the earlier one of the first units, which may come second, has to be the first: times begin with it.
+        isDirect = isOrdered
     }
 
     /// Writes what waits for the other track, and what is in a buffer.
@@ -185,16 +221,12 @@ final class Muxer {
         guard format.audioSpecificConfig == current.audioSpecificConfig else { throw .formatChanged("the audio") }
     }
 
-    private func fill(_ unit: AccessUnit) throws(MediaWriterError) {
-        wb_av_packet_unref(packet)
-        let prefix = unit.track.isVideo && unit.isKeyFrame ? parameterSets : []
-        guard let count = Int32(exactly: prefix.count + unit.data.count), count < 1 << 30 else {
-            throw .failed(call: "av_new_packet", message: "an access unit of \(unit.data.count) bytes")
-        }
+    /// - Parameter count: of both together.
+    private func fill(_ data: [UInt8], behind prefix: [UInt8], _ count: Int32) throws(MediaWriterError) {
         try check(wb_av_new_packet(packet, count), "av_new_packet")
         let target = UnsafeMutableBufferPointer(start: packet.pointee.data, count: Int(count))
         let end = target.update(fromContentsOf: prefix)
-        _ = target[end...].update(fromContentsOf: unit.data)
+        _ = target[end...].update(fromContentsOf: data)
     }
 
     private func addTrack(_ format: VideoFormat) throws(MediaWriterError) -> Track {

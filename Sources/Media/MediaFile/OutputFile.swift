@@ -58,6 +58,13 @@ final class OutputFile {
         return taken
     }
 
+    /// The same, in memory that is used again for what comes next.
+    func drain<Failure: Error>(_ body: (ArraySlice<UInt8>) throws(Failure) -> Void) throws(Failure) {
+        guard !collected.isEmpty else { return try body([]) }
+        defer { collected.removeAll(keepingCapacity: true) }
+        try body(collected[...])
+    }
+
     deinit {
         if context != nil {
             wb_av_freep(&context!.pointee.buffer)

@@ -41,10 +41,13 @@ public struct TDFSealing {
 /// The IV is a counter (NIST SP 800-38D §8.2.1): no other context ever has the key, so none can count the same
 /// value again, and no chance is left of drawing one twice.
 public protocol TDFSealingContext: AnyObject, Sendable {
-    /// Appends IV (12), ciphertext and tag (16) to `output`.
+    /// IV (12), ciphertext and tag (16) become the end of `output`.
     ///
+    /// - Parameter begin: where they begin in it; what stands there, and behind it, goes, when nothing is thrown.
     /// - Returns: HMAC-SHA256 over the tags of all segments so far, this one included.
-    func seal(_ plaintext: ArraySlice<UInt8>, into output: inout [UInt8]) throws(TDFCryptoError) -> [UInt8]
+    func seal(
+        _ plaintext: ArraySlice<UInt8>, into output: inout [UInt8], at begin: Int
+    ) throws(TDFCryptoError) -> [UInt8]
 
     /// The segment that was sealed last could not be kept: what is signed from here on is without it. Its IV is not used again.
     func withdraw()

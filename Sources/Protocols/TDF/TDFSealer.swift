@@ -30,11 +30,14 @@ public struct TDFSealer: Sendable {
         context = sealing.context
     }
 
-    /// Appends IV (12), ciphertext and tag (16) to `output`.
+    /// IV (12), ciphertext and tag (16) become the end of `output`.
     ///
-    /// - Parameter plaintext: may be empty.
+    /// - Parameters:
+    ///   - plaintext: may be empty.
+    ///   - begin: where they begin in `output`; what stands there, and behind it, goes, when nothing is thrown. Nil: they are appended. Memory that a segment
+    ///     before was sealed into is the cheapest.
     public mutating func seal(
-        _ plaintext: ArraySlice<UInt8>, into output: inout [UInt8]
+        _ plaintext: ArraySlice<UInt8>, into output: inout [UInt8], at begin: Int? = nil
     ) throws(TDFError) -> TDFSealedSegment {
         guard plaintext.count <= TDFSegmentEntry.maxClearSize else {
             throw .segmentTooLarge(count: plaintext.count, limit: TDFSegmentEntry.maxClearSize)
@@ -42,10 +45,11 @@ public struct TDFSealer: Sendable {
         guard count < TDFManifest.maxWrittenSegments else {
             throw .segmentsExhausted(limit: TDFManifest.maxWrittenSegments)
         }
-        let begin = output.count
+        let begin = begin ?? output.count
+        precondition((0...output.count).contains(begin), "behind the end: the caller's fault")
         let signature: [UInt8]
         do throws(TDFCryptoError) {
-            signature = try context.seal(plaintext, into: &output)
+            signature = try context.seal(plaintext, into: &output, at: begin)
         } catch {
             throw .crypto(error)
         }

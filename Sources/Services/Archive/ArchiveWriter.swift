@@ -85,9 +85,8 @@ public final class ArchiveWriter: ArchiveSealing {
     }
 
     private func sealPending() throws(ArchiveError) {
-        sealed.removeAll(keepingCapacity: true)
         do throws(TDFError) {
-            let segment = try sealer.seal(pending[...], into: &sealed)
+            let segment = try sealer.seal(pending[...], into: &sealed, at: 0)
             entries.append(segment.entry)
             rootSignature = segment.rootSignature
         } catch {

@@ -78,8 +78,9 @@ public final class GrowingArchive {
     ///   segments may follow, after `.format` (more than `TDFManifest.maxWrittenSegments`, or too long) it is to be ended.
     public func append(_ plaintext: ArraySlice<UInt8>, milliseconds: UInt32) throws(ArchiveError) {
         precondition(!isEnded, "appended to what was ended: the caller's fault")
-        sealed.removeAll(keepingCapacity: true)
-        let segment = try ArchiveReader.format { () throws(TDFError) in try sealer.seal(plaintext, into: &sealed) }
+        let segment = try ArchiveReader.format { () throws(TDFError) in
+            try sealer.seal(plaintext, into: &sealed, at: 0)
+        }
         var checksum = checksum
         checksum.update(sealed[...])
         let (sum, isTooLong) = content.duration.addingReportingOverflow(milliseconds)

@@ -94,9 +94,13 @@ public struct FrameQueue: Sendable {
     private var takenVideoFormat: VideoFormat?
     private var takenAudioFormat: AudioFormat?
 
-    public init(limits: Limits = Limits(), discipline: Discipline = .live) {
+    private let comparesFrames: Bool
+
+    /// - Parameter comparesFrames: `Counters.unchangedFrames` is counted.
+    public init(limits: Limits = Limits(), discipline: Discipline = .live, comparesFrames: Bool = true) {
         self.limits = limits
         self.discipline = discipline
+        self.comparesFrames = comparesFrames
     }
 
     /// The driver of a back-pressured queue stops its source while this is true.
@@ -180,7 +184,7 @@ public struct FrameQueue: Sendable {
     private mutating func offerVideo(_ unit: AccessUnit, _ event: MediaEvent) -> Action {
         counters.videoOffered += 1
         counters.videoCaptured = unit.captureInstant
-        counters.unchangedFrames.offered(unit)
+        if comparesFrames { counters.unchangedFrames.offered(unit) }
         guard isOpen || discipline == .backPressured else {
             counters.videoFlushed += 1
             return .none

@@ -23,7 +23,8 @@ final class RecordingQueue: Sendable {
 
     /// - Parameter limits: of what waits.
     init(_ limits: FrameQueue.Limits) {
-        var queue = FrameQueue(limits: limits)
+        // The relay's queue does it already.
+        var queue = FrameQueue(limits: limits, comparesFrames: false)
         _ = queue.open()
         state = Mutex(State(queue: queue))
     }

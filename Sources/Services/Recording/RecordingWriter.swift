@@ -279,7 +279,7 @@ extension RecordingWriter {
                 try endFragment(of: open, at: open.last)
             } else {
                 // Where it ended one by itself.
-                try write(open.muxer.take(), of: open, until: open.last)
+                try writeFragment(of: open, until: open.last)
             }
         }
     }
@@ -307,7 +307,7 @@ extension RecordingWriter {
         }
         nextSequence = sequence + 1
         growing = sequence
-        let muxer = MediaWriter(.fragmentedMP4, to: .memory)
+        let muxer = MediaWriter(.fragmentedMP4, to: .memory, isOrdered: true)
         open = OpenRecording(
             sequence: sequence, archive: file, muxer: muxer, captured: instant, first: unit.decodeTime)
         beganAt = beganAt ?? now
@@ -321,17 +321,26 @@ extension RecordingWriter {
 
     private func endFragment(of open: OpenRecording, at end: MediaTime) throws(RecordingFault) {
         try media { () throws(MediaWriterError) in try open.muxer.endFragment() }
-        try write(open.muxer.take(), of: open, until: end)
+        try writeFragment(of: open, until: end)
     }
 
-    /// - Parameter end: of the media in `bytes`.
-    private func write(_ bytes: [UInt8], of open: OpenRecording, until end: MediaTime) throws(RecordingFault) {
-        guard !bytes.isEmpty else { return }
+    /// What the muxer has let go of.
+    ///
+    /// - Parameter end: of the media in it.
+    private func writeFragment(of open: OpenRecording, until end: MediaTime) throws(RecordingFault) {
+        try open.muxer.drain { (bytes) throws(RecordingFault) in
+            if !bytes.isEmpty { try write(bytes, of: open, until: end) }
+        }
+    }
+
+    private func write(
+        _ bytes: ArraySlice<UInt8>, of open: OpenRecording, until end: MediaTime
+    ) throws(RecordingFault) {
         let milliseconds = open.milliseconds(until: end)
         let before = open.size
         try letGo(incoming: Int64(bytes.count), beside: open)
         try withRoom { () throws(RecordingFault) in
-            try archive { () throws(ArchiveError) in try open.archive.append(bytes[...], milliseconds: milliseconds) }
+            try archive { () throws(ArchiveError) in try open.archive.append(bytes, milliseconds: milliseconds) }
         }
         open.appended(milliseconds: milliseconds)
         statistics.writtenBytes += UInt64(clamping: open.size - before)
@@ -351,7 +360,7 @@ extension RecordingWriter {
             do throws(RecordingFault) {
                 try media { () throws(MediaWriterError) in try open.muxer.finish() }
                 let end = next.map { open.end(before: $0) } ?? open.estimatedEnd
-                try write(open.muxer.take(), of: open, until: end)
+                try writeFragment(of: open, until: end)
             } catch {
                 statistics.droppedFrames += open.takeFrames()
                 // What was written before is there, and is worth a name.

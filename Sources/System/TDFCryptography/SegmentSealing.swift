@@ -23,7 +23,9 @@ final class SegmentSealing: TDFSealingContext {
             State(cipher: try CipherContext(key: key, encrypts: true), signature: try RunningHMAC(key: key)))
     }
 
-    func seal(_ plaintext: ArraySlice<UInt8>, into output: inout [UInt8]) throws(TDFCryptoError) -> [UInt8] {
+    func seal(
+        _ plaintext: ArraySlice<UInt8>, into output: inout [UInt8], at begin: Int
+    ) throws(TDFCryptoError) -> [UInt8] {
         do throws(CryptoError) {
             return try state.withLock { (state) throws(CryptoError) in
                 guard !state.isBroken else { throw .libraryFailed(call: "sealing, after it failed once,") }
@@ -31,9 +33,8 @@ final class SegmentSealing: TDFSealingContext {
                 let iv = [UInt8](repeating: 0, count: 4) + Self.bigEndian(state.counter)
                 // Counted first: what failed halfway is not tried again under the same IV.
                 state.counter += 1
-                let begin = output.count
-                output += iv
-                Self.appendZeros(plaintext.count + TDFSegmentEntry.gmacByteCount, to: &output)
+                Self.makeRoom(begin + plaintext.count + TDFSegmentEntry.overhead, in: &output)
+                output.replaceSubrange(begin..<(begin + iv.count), with: iv)
                 do throws(CryptoError) {
                     state.former = try state.signature.copy()
                     try Self.encrypt(plaintext, &state.cipher, iv: iv, to: &output, at: begin + iv.count)
@@ -83,12 +84,13 @@ final class SegmentSealing: TDFSealingContext {
         if let failure { throw failure }
     }
 
-    /// Room for what is sealed: never the plaintext, which nothing would tell from it.
+    /// Room for what is sealed: what was sealed before or zeros, never the plaintext, which nothing would tell from it.
     ///
     /// An array of so many zeros would be half a megabyte of fresh memory for each segment.
-    private static func appendZeros(_ count: Int, to output: inout [UInt8]) {
-        output.reserveCapacity(output.count + count)
-        var missing = count
+    private static func makeRoom(_ count: Int, in output: inout [UInt8]) {
+        if output.count > count { output.removeLast(output.count - count) }
+        output.reserveCapacity(count)
+        var missing = count - output.count
         while missing > 0 {
             let step = zeros.prefix(missing)
             output += step

@@ -41,6 +41,89 @@ import Testing
         try writer.finish()
     }
 
+    /// - Parameter isAudioLate: what is earlier comes second, as from cameras whose audio takes longer.
+    @Test(arguments: [false, true])
+    func `units that need not wait make the same film as those that do`(isAudioLate: Bool) throws {
+        var events = try Recording.pattern(frames: 100).events
+        if isAudioLate {
+            func first(_ isVideo: Bool) throws -> Int {
+                try #require(
+                    events.firstIndex {
+                        if case .accessUnit(let unit) = $0 { unit.track.isVideo == isVideo } else { false }
+                    })
+            }
+            let (audio, video) = (try first(false), try first(true))
+            #expect(audio < video)
+            events.insert(events.remove(at: video), at: audio)
+        }
+        let films = try [false, true].map { isOrdered in
+            let writer = MediaWriter(.fragmentedMP4, to: .memory, tracks: [.video, .audio], isOrdered: isOrdered)
+            var film: [[UInt8]] = []
+            func take() { writer.drain { if !$0.isEmpty { film.append(Array($0)) } } }
+            for event in events {
+                if case .accessUnit(let unit) = event, unit.track.isVideo, unit.isKeyFrame { try writer.endFragment() }
+                take()
+                try writer.write(event)
+            }
+            try writer.finish()
+            take()
+            #expect(film.count >= 4, "there are four groups of pictures")
+            return film
+        }
+        // Not the films themselves, which would be a megabyte of message.
+        #expect(zip(films[0], films[1]).map { $0 == $1 } == [true, true, true, true, true])
+    }
+
+    @Test func `parameter sets that change stand in front of key frames that need not wait`() throws {
+        let recording = try Recording.pattern(frames: 75, hasAudio: false)
+        let other = try #require(
+            try Recording.pattern(frames: 1, width: 160, height: 90, hasAudio: false).events.first {
+                if case .videoFormat = $0 { true } else { false }
+            })
+        let writer = MediaWriter(.fragmentedMP4, to: .memory, isOrdered: true)
+        var fragments: [[UInt8]] = []
+        for (place, event) in recording.events.enumerated() {
+            if case .accessUnit(let unit) = event, unit.isKeyFrame {
+                try writer.endFragment()
+                writer.drain { fragments.append(Array($0)) }
+            }
+            try writer.write(event)
+            if place == recording.events.count / 2 { try writer.write(other) }
+        }
+        try writer.finish()
+        writer.drain { fragments.append(Array($0)) }
+        guard case .videoFormat(let format) = other else { return }
+        let record = try AVCConfigurationRecord.parse(format.configurationRecord[...])
+        let set = try #require(record.sequenceParameterSets.first)
+        #expect(fragments.map { Data($0).range(of: Data(set)) != nil } == [false, false, false, true])
+        let path = Scratch.path("changed.mp4")
+        try Data(fragments.joined()).write(to: URL(fileURLWithPath: path))
+        let read = try Recording.file(path).videoUnits.map(\.data)
+        #expect(read.count == 75)
+        #expect(zip(read, recording.videoUnits.map(\.data)).allSatisfy { $0.suffix($1.count) == $1[...] })
+    }
+
+    @Test func `what was taken from memory is gone, also when its taker failed`() throws {
+        struct Refused: Error {}
+        let recording = try Recording.pattern(frames: 50, hasAudio: false)
+        let writer = MediaWriter(.fragmentedMP4, to: .memory, isOrdered: true)
+        for event in recording.events { try writer.write(event) }
+        try writer.endFragment()
+        #expect(throws: Refused.self) {
+            try writer.drain { (bytes) throws(Refused) in
+                #expect(!bytes.isEmpty)
+                throw Refused()
+            }
+        }
+        var left: [[UInt8]] = []
+        writer.drain { left.append(Array($0)) }
+        #expect(left == [[]])
+        try writer.finish()
+        #expect(throws: Refused.self) { try writer.drain { (_) throws(Refused) in throw Refused() } }
+        writer.drain { left.append(Array($0)) }
+        #expect(left == [[], []])
+    }
+
     @Test func `a film that is completed at its beginning is not for memory`() throws {
         let writer = MediaWriter(.mp4, to: .memory)
         #expect(throws: MediaWriterError.needsSeeking) {

@@ -94,6 +94,30 @@ struct TDFSealerTests {
         #expect(sealer.count == 0)
     }
 
+    @Test func `a segment takes the place of another in the same memory`() throws {
+        var sealer = try TDFSealer(
+            recipient: stage.recipient, policy: PlaintextPolicy(stream: "door"), crypto: OpenSSLTDFCrypto())
+        let segments = [40_000, 2, 20_000, 0].map { [UInt8](repeating: UInt8(truncatingIfNeeded: $0), count: $0) }
+        var output: [UInt8] = [9, 8]
+        var payload: [UInt8] = []
+        let done = try segments.map { segment in
+            let sealed = try sealer.seal(segment[...], into: &output, at: 1)
+            #expect(output.count == 1 + segment.count + TDFSegmentEntry.overhead)
+            #expect(output[0] == 9)
+            payload += output.dropFirst()
+            return sealed
+        }
+        let manifest = TDFManifest(
+            envelope: sealer.envelope, segments: done.map(\.entry),
+            rootSignature: try #require(done.last).rootSignature, segmentSize: 3, mimeType: "video/mp4",
+            meta: .init(assetId: nil, protectedAt: nil))
+        let sealed = TDFStage.Sealed(manifest: manifest, payload: payload, signatures: [])
+        let opener = try stage.opener(sealed)
+        for (index, segment) in segments.enumerated() {
+            #expect(try opener.open(index, try sealed.bytes(of: index)) == segment)
+        }
+    }
+
     @Test func `a segment that was withdrawn is in no signature, and its IV does not come again`() throws {
         var sealer = try TDFSealer(
             recipient: stage.recipient, policy: PlaintextPolicy(stream: "door"), crypto: OpenSSLTDFCrypto())

@@ -32,6 +32,14 @@ private func opened(
         #expect(queue.isEmpty)
     }
 
+    @Test(arguments: [true, false]) func `frames are compared where that is of use`(comparesFrames: Bool) {
+        var queue = FrameQueue(comparesFrames: comparesFrames)
+        _ = queue.open()
+        for time in stride(from: Int64(0), to: 3000, by: 1000) { _ = queue.offer(video(time, key: true)) }
+        #expect(queue.counters.videoOffered == 3)
+        #expect((queue.counters.unchangedFrames.count == nil) == !comparesFrames)
+    }
+
     @Test func `nothing leaves before a relay listens, and what came before is not stale video`() {
         var queue = FrameQueue()
         #expect(queue.offer(.videoFormat(videoFormat)) == .none)
