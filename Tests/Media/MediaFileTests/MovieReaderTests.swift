@@ -100,13 +100,15 @@ import VideoCodec
         try claim("stsz", [1, count])
         try claim("stts", [1, count, 512])
         try claim("stsc", [1, 1, count, 1])
-        let before = try Self.resident()
-        let reader = try? MovieReader(Bytes(bytes), named: "the film", damagedHint: "look for another one")
-        let after = try Self.resident()
-        #expect(after - before < 400 << 20, "\((after - before) >> 20) MiB")
+        // What the tests beside this one take meanwhile is in it as well, but not each time.
+        let grown = try (0..<3).map { _ in
+            let before = try Self.resident()
+            let reader = try? MovieReader(Bytes(bytes), named: "the film", damagedHint: "look for another one")
+            return try withExtendedLifetime(reader) { try Self.resident() - before }
+        }
+        #expect(try #require(grown.min()) < 400 << 20, "\(grown.map { $0 >> 20 }) MiB")
         // And whoever writes has as much as before.
         #expect(try Recording.pattern(frames: 5).write(.mp4, "after.mp4").1.videoUnits == 5)
-        withExtendedLifetime(reader) {}
     }
 
     @Test(.enabled(if: Tool.areInstalled, Tool.reason))
