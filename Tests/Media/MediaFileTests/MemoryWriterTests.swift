@@ -71,7 +71,8 @@ import Testing
             return film
         }
         // Not the films themselves, which would be a megabyte of message.
-        #expect(zip(films[0], films[1]).map { $0 == $1 } == [true, true, true, true, true])
+        #expect(films[0].count == films[1].count)
+        #expect(zip(films[0], films[1]).map { $0 == $1 } == films[0].map { _ in true })
     }
 
     @Test func `parameter sets that change stand in front of key frames that need not wait`() throws {
