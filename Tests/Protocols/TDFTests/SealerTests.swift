@@ -94,7 +94,7 @@ struct TDFSealerTests {
         #expect(sealer.count == 0)
     }
 
-    @Test func `a segment takes the place of another in the same memory`() throws {
+    @Test func `a segment takes the place of another behind what is to stay`() throws {
         var sealer = try TDFSealer(
             recipient: stage.recipient, policy: PlaintextPolicy(stream: "door"), crypto: OpenSSLTDFCrypto())
         let segments = [40_000, 2, 20_000, 0].map { [UInt8](repeating: UInt8(truncatingIfNeeded: $0), count: $0) }

@@ -104,7 +104,7 @@ def power_goes(box, checks):
     machine.start()
     checks.until("its power goes and comes back: it is up", machine.is_up, seconds=START, needed=True, pause=2)
     checks.until("what was being recorded has its end", lambda: (lambda left: not left or Not(left))(
-        [name for name in listed(box) if name.endswith((".part", ".journal"))]), seconds=600, needed=True, pause=2)
+        [name for name in listed(box) if not name.endswith((".tdf", "live-gaps.json"))]), seconds=600, needed=True, pause=2)
     names = [name for name in listed(box) if name.endswith(".tdf")]
     seconds = sum(int(re.search(r"Z-(\d+)", name)[1]) for name in names) / 1000
     # Flushed each two seconds; a group of pictures has another two, and a frame is one of the last before the look.
