@@ -29,7 +29,7 @@ let folders = [
     ("C", "CALSA CAVCodec CCurl COpenSSL CProgram CSQLite CSandbox CSystemd CV4L2 CXML2 CZlib"),
     (
         "Protocols",
-        "AMF0 CommonEncryption ErrorCatalog FLV HTTPVideo KeyAccess Media NanoTDF ONVIF PrometheusText RTMP RTP RTSP Redaction TDF TOML Wire"
+        "AMF0 CommonEncryption ErrorCatalog FLV HTTPVideo KeyAccess Media NanoTDF ONVIF PrometheusText RTMP RTP RTSP Redaction TDF TOML UplinkRate Wire"
     ),
     (
         "System",
@@ -154,6 +154,7 @@ let package = Package(
         protocolCore("Redaction"),
         protocolCore("TOML", ["Wire"]),
         protocolCore("PrometheusText"),
+        protocolCore("UplinkRate"),
 
         // 2: drivers
         // What the others ask of the operating system: files, threads, clocks. The lowest of them.
@@ -179,7 +180,7 @@ let package = Package(
         module("AudioCapture", ["Wire", "CALSA", "Platform"]),
 
         // What daemons, programs and tests share of cameras, configuration and the control API.
-        module("CameraModel", ["Settings", "ErrorCatalog", "Media", "RTMP", "Wire"]),
+        module("CameraModel", ["Settings", "ErrorCatalog", "Media", "RTMP", "UplinkRate", "Wire"]),
         module(
             "DeviceSource",
             ["AudioCapture", "CameraModel", "ErrorCatalog", "Media", "Platform", "VideoCapture", "VideoCodec", logging]),
@@ -233,7 +234,7 @@ let package = Package(
             [
                 "Settings", "CameraModel", "DeviceSource", "ErrorCatalog", "Wire", "Media", "FLV", "RTMP", "NanoTDF",
                 "NanoTDFCryptography", "Cryptography", "RTMPTransport", "RTSPIngest", "KeyAccessClient", "Platform",
-                "VideoCapture", "VideoCodec", "MediaFile", nioCore, nioPosix, lifecycle, logging,
+                "UplinkRate", "VideoCapture", "VideoCodec", "MediaFile", nioCore, nioPosix, lifecycle, logging,
             ]),
         module(
             "CameraUnit",
@@ -254,7 +255,7 @@ let package = Package(
                 "BoxReadings", "CameraModel", "ControlAPI", "ControlClient", "Database", "ErrorCatalog", "Platform",
                 "PrometheusText", "Systemd", lifecycle, logging,
             ]),
-        module("BoxView", ["CameraModel", "ControlAPI", "ErrorCatalog", "Console", "Settings", "Wire"]),
+        module("BoxView", ["CameraModel", "ControlAPI", "ErrorCatalog", "Console", "Settings", "UplinkRate", "Wire"]),
         module(
             "Doctor",
             [
@@ -373,7 +374,7 @@ let package = Package(
             path: "Tests/Support/KeyAccessLoad", swiftSettings: common),
         // The OpenAPI documents of docs/ref, made from the routes; tests compare the two.
         .target(
-            name: "OpenAPI", dependencies: ["CameraModel", "ControlAPI", "ErrorCatalog", "Settings"],
+            name: "OpenAPI", dependencies: ["CameraModel", "ControlAPI", "ErrorCatalog", "Settings", "UplinkRate"],
             path: "Tests/Support/OpenAPI",
             swiftSettings: common),
         .target(name: "TestSupport", path: "Tests/Support/TestSupport", swiftSettings: common),
@@ -438,7 +439,8 @@ let package = Package(
             "CameraPipeline",
             [
                 "Settings", "CameraModel", "CameraPipeline", "ErrorCatalog", "RTMPTransport", "RTMP", "FLV",
-                "Media", "NanoTDF", "NanoTDFCryptography", "Cryptography", "Wire", nioCore, nioPosix, logging,
+                "Media", "NanoTDF", "NanoTDFCryptography", "Cryptography", "UplinkRate", "VideoCodec", "Wire", nioCore,
+                nioPosix, logging,
             ], fixtures: true),
         tests("RTP", ["RTP", "Media", "Wire"], fixtures: true),
         tests("RTSP", ["RTSP", "Cryptography", "Wire"], fixtures: true),
@@ -464,6 +466,7 @@ let package = Package(
         tests("CameraModel", ["Settings", "RTMP", "ErrorCatalog", "CameraModel"]),
         tests("ControlAPI", ["ControlAPI", "CameraModel", "ErrorCatalog", "OpenAPI"]),
         tests("PrometheusText", ["PrometheusText"]),
+        tests("UplinkRate", ["UplinkRate"]),
         tests(
             "BoxConfiguration",
             [
@@ -500,7 +503,7 @@ let package = Package(
             "CameraUnit",
             [
                 "Settings", "CameraUnit", "CameraModel", "ControlAPI", "ErrorCatalog", "OpenAPI",
-                "PrometheusText", "Systemd", logging,
+                "PrometheusText", "Systemd", "UplinkRate", logging,
             ]),
         tests(
             "BoxCommands",
@@ -513,7 +516,10 @@ let package = Package(
             ]),
         tests(
             "BoxView",
-            ["BoxConfiguration", "BoxView", "CameraModel", "ControlAPI", "ErrorCatalog", "Console", "Settings"]),
+            [
+                "BoxConfiguration", "BoxView", "CameraModel", "ControlAPI", "ErrorCatalog", "Console", "Settings",
+                "UplinkRate",
+            ]),
         tests(
             "Doctor",
             [
