@@ -91,6 +91,7 @@ final class ClientChannel: ChannelInboundHandler, @unchecked Sendable {
         }
         deadline = schedule(after: configuration.connectDeadline) { self.fail(RTMPTransportError(.timedOut(.connect))) }
         let highWater = configuration.writeHighWater
+        let congestionControl = configuration.congestionControl
         let bootstrap = ClientBootstrap(group: eventLoop)
             .connectTimeout(TimeAmount(configuration.connectDeadline))
             .channelOption(.allowRemoteHalfClosure, value: true)
@@ -104,6 +105,7 @@ final class ClientChannel: ChannelInboundHandler, @unchecked Sendable {
         bootstrap
             .channelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture {
+                    if let congestionControl { CongestionControl.use(congestionControl, on: channel) }
                     let (tls, handler) = handlers.value
                     if let tls { try channel.pipeline.syncOperations.addHandler(tls) }
                     try channel.pipeline.syncOperations.addHandler(handler)
@@ -150,6 +152,9 @@ final class ClientChannel: ChannelInboundHandler, @unchecked Sendable {
         ticker = eventLoop.scheduleRepeatedTask(
             initialDelay: TimeAmount(configuration.tick), delay: TimeAmount(configuration.tick)
         ) { [weak self] _ in self?.tick() }
+        if let channel {
+            CongestionControl.read(from: channel) { [weak self] name in self?.link.congestionControl = name }
+        }
         emit(.opened)
         flush()
     }
@@ -167,6 +172,7 @@ final class ClientChannel: ChannelInboundHandler, @unchecked Sendable {
             self.link.roundTrip = self.metrics.tcpRoundTrip
             if progress.pathMTU > 0 { self.link.pathMTU = Int(progress.pathMTU) }
             guard case .open = self.state else { return }
+            self.looked(progress, channel)
             self.delivery.observed(
                 acknowledged: progress.bytesAcknowledged, written: progress.bytesWritten,
                 at: NIODeadline.now().uptimeNanoseconds)
@@ -175,6 +181,26 @@ final class ClientChannel: ChannelInboundHandler, @unchecked Sendable {
             guard advanced else { return }
             self.emit(.acknowledged(outstanding: outstanding))
         }
+    }
+
+    /// A look at TCP beside those of the ticks, for who follows the link more closely: what it shows is in `metrics`. Not reported where
+    /// the connection is gone.
+    func look(then done: @escaping @Sendable () -> Void) {
+        guard case .open = state, let channel else { return }
+        TCPProgress.read(from: channel) { [weak self] progress in
+            guard let self, let progress, case .open = self.state else { return }
+            self.looked(progress, channel)
+            done()
+        }
+    }
+
+    /// What the ticks compare with the tick before, which `look` must not change, is none of it.
+    private func looked(_ progress: TCPProgress, _ channel: any Channel) {
+        // What was selectively acknowledged is known by segments, of which some are short.
+        metrics.bytesDelivered = max(metrics.bytesDelivered, progress.bytesDelivered)
+        let here = output.count + DirectSend.buffered(channel, unknown: 0)
+        metrics.bytesOutstanding = progress.bytesWritten - progress.bytesDelivered &+ UInt64(here)
+        metrics.leastRoundTrip = UInt64(progress.leastRoundTrip) * 1000
     }
 
     /// TLS adds bytes that we do not count: there, everything is delivered when nothing is outstanding.

@@ -46,7 +46,10 @@ struct DirectSend {
         return channelMayHold
     }
 
-    private static func buffered(_ channel: any Channel) -> Int {
-        (try? channel.syncOptions?.getOption(.bufferedWritableBytes)) ?? 1
+    /// Bytes that the channel has yet to send.
+    ///
+    /// - Parameter unknown: where it does not say.
+    static func buffered(_ channel: any Channel, unknown: Int = 1) -> Int {
+        (try? channel.syncOptions?.getOption(.bufferedWritableBytes)) ?? unknown
     }
 }

@@ -4,6 +4,8 @@ public struct RTMPLinkFacts: Equatable, Sendable {
     public var roundTrip: UInt64?
     /// Bytes of the largest packet that the way takes, as far as the kernel knows.
     public var pathMTU: Int?
+    /// Which of the kernel's rules decides how fast TCP sends, by the kernel's name for it: "cubic", "bbr"; nil before it is known.
+    public var congestionControl: String?
     /// "TLS 1.3"; nil without TLS, and before its handshake is over.
     public var tlsVersion: String?
     /// End of the server's certificate, seconds since 1970.

@@ -103,6 +103,14 @@ public final class RTMPPublisherConnection: @unchecked Sendable {
 
     public var metrics: RTMPTransportMetrics { channel.metrics }
 
+    /// Asks the kernel now, beside the looks of `RTMPTransportConfiguration.tick`, how far the peer has what was written.
+    ///
+    /// - Parameter done: on the event loop; `metrics` is then of this moment. Not called where the connection is not open.
+    public func look(then done: @escaping @Sendable () -> Void) {
+        eventLoop.assertInEventLoop()
+        channel.look(then: done)
+    }
+
     /// Of the connection that is open, or was the last one.
     public var link: RTMPLinkFacts { channel.link }
 

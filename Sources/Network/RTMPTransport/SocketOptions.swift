@@ -18,6 +18,8 @@ enum SocketOptions {
 struct TCPProgress: Equatable, Sendable {
     /// Bytes that the peer's kernel acknowledged since the connection began.
     var bytesAcknowledged: UInt64
+    /// Bytes behind a gap that it acknowledged selectively, to within a segment each.
+    var bytesSacked: UInt64
     /// Bytes that were written since then, on their way or not.
     var bytesWritten: UInt64
     /// Bytes that were written but never put on the wire.
@@ -26,8 +28,13 @@ struct TCPProgress: Equatable, Sendable {
     var segmentsOutstanding: UInt32
     /// Smoothed, in microseconds.
     var roundTrip: UInt32
+    /// The shortest one lately, in microseconds; 0: none yet.
+    var leastRoundTrip: UInt32
     /// Bytes of the largest packet that the way takes.
     var pathMTU: UInt32
+
+    /// Bytes that the peer's kernel has, in whatever order they came.
+    var bytesDelivered: UInt64 { min(bytesAcknowledged &+ bytesSacked, bytesWritten) }
 
     /// 216 bytes, aligned as the kernel's structure is.
     private typealias Words = (
@@ -45,13 +52,19 @@ struct TCPProgress: Equatable, Sendable {
             guard case .success(let words) = result else { return done(nil) }
             let progress = withUnsafeBytes(of: words) { bytes in
                 let notSent = bytes.load(fromByteOffset: 144, as: UInt32.self)
+                let segment = UInt64(bytes.load(fromByteOffset: 16, as: UInt32.self))
+                let sacked = UInt64(bytes.load(fromByteOffset: 28, as: UInt32.self))
+                let least = bytes.load(fromByteOffset: 148, as: UInt32.self)
                 let sent = bytes.load(fromByteOffset: 200, as: UInt64.self)
                 let sentAgain = bytes.load(fromByteOffset: 208, as: UInt64.self)
                 return TCPProgress(
                     bytesAcknowledged: bytes.load(fromByteOffset: 120, as: UInt64.self),
-                    bytesWritten: sent &- sentAgain &+ UInt64(notSent), bytesNotSent: notSent,
+                    bytesSacked: sacked &* segment, bytesWritten: sent &- sentAgain &+ UInt64(notSent),
+                    bytesNotSent: notSent,
                     segmentsOutstanding: bytes.load(fromByteOffset: 24, as: UInt32.self),
                     roundTrip: bytes.load(fromByteOffset: 68, as: UInt32.self),
+                    // The kernel's word for none is all ones.
+                    leastRoundTrip: least == .max ? 0 : least,
                     pathMTU: bytes.load(fromByteOffset: 60, as: UInt32.self))
             }
             done(progress)

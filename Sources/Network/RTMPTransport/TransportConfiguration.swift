@@ -10,6 +10,9 @@ public struct RTMPTransportConfiguration: Equatable, Sendable {
     public var stopDeadline: Duration = .milliseconds(900)
     /// Bytes that may wait in the connection; more stay with the caller, who can still drop them.
     public var writeHighWater = 32 << 10
+    /// Which of the kernel's rules decides how fast TCP sends, by the kernel's name for it ("bbr"); nil, and where the kernel has none of
+    /// that name: its default. `RTMPLinkFacts.congestionControl` says which one it is.
+    public var congestionControl: String?
 
     public init() {}
 }
@@ -24,6 +27,12 @@ public struct RTMPTransportMetrics: Equatable, Sendable, Codable {
     public var bytesAcknowledged: UInt64 = 0
     /// Bytes in our kernel that are not on the wire yet; as of the last tick.
     public var bytesNotSent: UInt32 = 0
+    /// Bytes that the peer's kernel has, in whatever order they came, TLS included; as of the last look.
+    public var bytesDelivered: UInt64 = 0
+    /// Bytes that it does not have: in the connection, in our kernel, and on their way; as of the last look.
+    public var bytesOutstanding: UInt64 = 0
+    /// The shortest of TCP lately, in nanoseconds; 0 before the kernel knows one. As of the last look.
+    public var leastRoundTrip: UInt64 = 0
     /// Of TCP, in nanoseconds.
     public var tcpRoundTrip: UInt64 = 0
     /// From our ping to the peer's answer, in nanoseconds; nil before the first answer.
