@@ -145,7 +145,8 @@ final class CaptureRun {
     }
 
     private func restart() throws(SourceFault) {
-        let isChanged = state.requested.withLock { $0.revision } != requested.revision
+        // A bitrate that follows its uplink changes often, and asks nothing of the device.
+        let isChanged = state.requested.withLock { $0.device.captureRequest } != requested.device.captureRequest
         guard let open, !isChanged else { return session.settingsChanged(at: SourceClock.now) }
         open.device.stop()
         do { try open.device.start(buffers: open.setup.buffers) } catch { throw .capture(error) }

@@ -113,8 +113,15 @@ final class EncodingStage {
 
     /// From now on `plan` is what can be recovered from, and what hardware is looked for.
     private func follow(_ plan: EncoderPlan, _ device: CameraConfiguration.Device, _ published: PublishedVideo) {
-        recovery = CapacityRecovery(plan, for: EncoderChoice.request(device, published), at: choice.now)
+        recovery = CapacityRecovery(plan, for: EncoderChoice.request(planned(device), published), at: choice.now)
         search = nil
+    }
+
+    /// What an encoder is chosen, probed and measured for, whatever the uplink bears just now.
+    private func planned(_ device: CameraConfiguration.Device) -> CameraConfiguration.Device {
+        var device = device
+        device.bitrate = state.requested.withLock { max($0.mostBitrate, device.bitrate) }
+        return device
     }
 
     /// Frames per second that are to be encoded; nil: all.
@@ -177,7 +184,7 @@ final class EncodingStage {
             if let known = self.plan {
                 plan = known
             } else {
-                plan = try choice.plan(device, published)
+                plan = try choice.plan(planned(device), published)
                 follow(plan, device, published)
             }
             self.plan = plan
@@ -356,7 +363,7 @@ final class EncodingStage {
             return open()
         }
         guard let until = plan.hardwareOffUntil, choice.now >= until else { return }
-        search = choice.retry(plan, device, published)
+        search = choice.retry(plan, planned(device), published)
     }
 
     /// What the encoder held back.

@@ -6,9 +6,18 @@ internal import VideoCodec
 /// What other threads see of a running source, and ask of it.
 final class SharedState: Sendable {
     struct Requested: Equatable, Sendable {
-        var device: CameraConfiguration.Device
+        var device: CameraConfiguration.Device {
+            didSet { mostBitrate = max(mostBitrate, device.bitrate) }
+        }
+        /// The highest bitrate that was asked for, bits per second: one that follows its uplink comes back to it.
+        private(set) var mostBitrate: Int
         /// Grows with every change.
         var revision: UInt64 = 0
+
+        init(device: CameraConfiguration.Device) {
+            self.device = device
+            mostBitrate = device.bitrate
+        }
     }
 
     let clock = SourceClock()

@@ -93,6 +93,9 @@ public final class VideoEncoder {
         output.clock.request()
     }
 
+    /// Whether an encoder, by FFmpeg's name, takes another rate while it runs; others are opened again for it.
+    public static func followsRate(_ encoder: String) -> Bool { EncoderTraits(name: encoder).followsRate }
+
     /// Changes the rate from the next frame on. An encoder that cannot do that while it runs is opened again, which
     /// costs a key frame.
     public func setBitsPerSecond(_ bitsPerSecond: Int) throws(VideoCodecError) {

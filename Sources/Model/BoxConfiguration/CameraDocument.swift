@@ -90,7 +90,8 @@ extension BoxSettings {
             kas: (kas ?? KeyAccessSettings(url: "https://localhost/kas")).document(stateDirectory: stateDirectory),
             policy: .init(dataAttributes: camera.attributes, dissem: camera.viewers),
             rotation: .init(seconds: camera.rotateSeconds), relayProfile: relay?.profile ?? .keepsMetadata,
-            recording: camera.recording(in: "\(recordings)/\(id)", stateDirectory: stateDirectory))
+            recording: camera.recording(in: "\(recordings)/\(id)", stateDirectory: stateDirectory),
+            uplink: camera.uplink)
     }
 }
 
@@ -134,6 +135,11 @@ extension CameraSettings {
             directory: directory, maxBytes: Self.bytes(recordGigabytes), maxDays: recordDays,
             minFreeBytes: Self.bytes(recordFreeGigabytes), keyCacheFile: "\(stateDirectory)/kas-archive-key.json",
             recoveryKey: recordRecoveryKey, occasions: occasions)
+    }
+
+    /// Nil where nothing differs from the defaults, so that cameras that know nothing of it stay as they are.
+    fileprivate var uplink: CameraConfiguration.Uplink? {
+        adapt && minBitrate == nil ? nil : .init(adapt: adapt, minBitrate: minBitrate)
     }
 
     private static func bytes(_ gigabytes: Double) -> Int64 { Int64((gigabytes * 1e9).rounded()) }
@@ -205,7 +211,7 @@ struct CameraDocumentField {
             return (first, key.flatMap { definition?.key($0)?.name } ?? "url")
         case ("rotation", _): return ("camera", "rotate_seconds")
         case ("policy", let key): return ("camera", key == "dissem" ? "viewers" : "attributes")
-        case ("recording", _): break
+        case ("recording", _), ("uplink", _): break
         case ("source", _): parts.removeFirst(min(1, parts.count))
         default: parts = [first]
         }

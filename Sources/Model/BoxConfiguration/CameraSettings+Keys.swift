@@ -116,6 +116,15 @@ extension CameraSettings: SettingsTable {
             "Name of the stream at the relay and at the KAS; letters, digits, and `.` `_` `-`."),
         SettingKey("active", \.active, "Whether the camera runs."),
         SettingKey("grid", .integer(0...9999), \.grid, "Position in lists and on the dashboard."),
+        SettingKey(
+            "adapt", \.adapt,
+            "Whether the bitrate follows what the way to the relay bears: below `bitrate` while that bears less, and back to it when it bears more. Of what the box encodes: the test pattern, USB and CSI cameras, and network cameras that send JPEG over HTTP. `false` leaves TCP's congestion control as it is as well."
+        ),
+        SettingKey(
+            "min_bitrate", .integer(16_000...200_000_000), \.minBitrate,
+            defaultText: "a tenth of `bitrate`, and at least 100000",
+            "How low the bitrate may fall with `adapt`, in bits per second; where it is not below `bitrate`, that never falls."
+        ),
         SettingKey("rotate_seconds", .real(1...86_400), \.rotateSeconds, "Seconds until a new key is used."),
         SettingKey(
             "record", \.record,

@@ -25,6 +25,9 @@ public struct CameraSettings: Equatable, Sendable {
     public var grid = 0
     /// Until a new key is used.
     public var rotateSeconds = CameraConfiguration.Rotation().seconds
+    /// Whether the bitrate follows the uplink, and how low it may fall: bits per second; nil: a tenth of `video.bitrate`.
+    public var adapt = true
+    public var minBitrate: Int?
     /// Whether it is recorded on the box, sealed as its stream is.
     public var record = CameraConfiguration.RecordingMode.off
     /// Seconds before an event that are recorded with it, and after it.

@@ -58,6 +58,7 @@ extension CameraConfiguration {
         }
         if let frameLog { expect(!frameLog.isEmpty, "frameLog", "is empty", "Name a file, or leave it out") }
         recording?.validate(expect)
+        uplink?.validate(expect)
         validatePolicy(expect)
         if !problems.isEmpty { throw ConfigurationError(problems: problems) }
     }

@@ -26,6 +26,8 @@ public struct CameraConfiguration: Codable, Equatable, Sendable {
     public var instance: String?
     /// Nil: it is not recorded.
     public var recording: Recording?
+    /// Nil: as `Uplink()` says.
+    public var uplink: Uplink?
 
     public struct Relay: Codable, Equatable, Sendable {
         /// `rtmp[s]://host[:port]/app[/stream]`, without user, password or query: what others may see.
@@ -135,10 +137,11 @@ public struct CameraConfiguration: Codable, Equatable, Sendable {
         id: String, streamName: String? = nil, source: Source, relay: Relay, kas: KASConfiguration,
         policy: Policy = Policy(), rotation: Rotation = Rotation(), queue: Queue = Queue(),
         repeatHeader: RepeatHeader? = nil, relayProfile: RelayProfile = .keepsMetadata, frameLog: String? = nil,
-        duration: Double? = nil, instance: String? = nil, recording: Recording? = nil
+        duration: Double? = nil, instance: String? = nil, recording: Recording? = nil, uplink: Uplink? = nil
     ) {
         self.instance = instance
         self.recording = recording
+        self.uplink = uplink
         self.id = id
         self.streamName = streamName
         self.source = source
@@ -169,7 +172,8 @@ public struct CameraConfiguration: Codable, Equatable, Sendable {
             frameLog: try fields.decodeIfPresent(String.self, forKey: .frameLog),
             duration: try fields.decodeIfPresent(Double.self, forKey: .duration),
             instance: try fields.decodeIfPresent(String.self, forKey: .instance),
-            recording: try fields.decodeIfPresent(Recording.self, forKey: .recording))
+            recording: try fields.decodeIfPresent(Recording.self, forKey: .recording),
+            uplink: try fields.decodeIfPresent(Uplink.self, forKey: .uplink))
     }
 
     /// The name under which the KAS knows the stream.

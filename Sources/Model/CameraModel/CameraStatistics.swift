@@ -109,6 +109,8 @@ public struct CameraStatistics: Codable, Equatable, Sendable {
     public var clock: Clock?
     /// Nil: it is not recorded.
     public var recording: RecordingStatistics?
+    /// Nil: the source's bitrate cannot follow the link to the relay, or is not to.
+    public var uplink: UplinkStatistics?
 
     public init(camera: String, stream: String) {
         self.camera = camera

@@ -16,9 +16,17 @@ enum VideoRange {
 
     static func check(bitrate: Int, _ object: String?, _ expect: CameraConfiguration.Expectation) {
         expect(
-            bitrate >= 16_000 && bitrate <= 200_000_000, path(object, "bitrate"), "\(bitrate) is not possible",
+            bitrates.contains(bitrate), path(object, "bitrate"), "\(bitrate) is not possible",
             "Use 16000 to 200000000 bits per second")
     }
+
+    static func check(minBitrate: Int, _ object: String?, _ expect: CameraConfiguration.Expectation) {
+        expect(
+            bitrates.contains(minBitrate), path(object, "minBitrate"), "\(minBitrate) is not possible",
+            "Use 16000 to 200000000 bits per second")
+    }
+
+    private static let bitrates = 16_000...200_000_000
 
     static func check(gopSeconds: Double, _ object: String?, _ expect: CameraConfiguration.Expectation) {
         expect(

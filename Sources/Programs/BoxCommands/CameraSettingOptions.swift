@@ -24,6 +24,14 @@ struct CameraSettingOptions: ParsableArguments {
     @Option(help: "Bits per second of the video; not of a file.")
     var bitrate: Int64?
 
+    @Flag(
+        inversion: .prefixedNo,
+        help: "Let the bitrate follow what the uplink bears; of what is encoded on the box.")
+    var adapt: Bool?
+
+    @Option(help: "Bits per second below which it does not fall; none: a tenth of --bitrate.")
+    var minBitrate: BitrateArgument?
+
     @Option(help: "Seconds between key frames; not of a file.")
     var gop: Double?
 
@@ -140,6 +148,8 @@ struct CameraSettingOptions: ParsableArguments {
         settings["size"] = size.map { .string($0) }
         settings["rate"] = rate.map { .integer($0) }
         settings["bitrate"] = bitrate.map { .integer($0) }
+        settings["adapt"] = adapt.map { .boolean($0) }
+        settings["min_bitrate"] = minBitrate.map { $0.value.map { .integer($0) } ?? .string("") }
         settings["gop"] = gop.map { .real($0) }
         settings["audio"] = audio.map { .boolean($0) }
         settings["transport"] = transport.map { .string($0.value.rawValue) }
@@ -202,6 +212,17 @@ struct PortArgument: ExpressibleByArgument {
         guard argument != "none" else { return }
         guard let port = Int(argument), (1...65_535).contains(port) else { return nil }
         value = port
+    }
+}
+
+/// Bits per second, or `none`.
+struct BitrateArgument: ExpressibleByArgument {
+    var value: Int64?
+
+    init?(argument: String) {
+        guard argument != "none" else { return }
+        guard let bitrate = Int64(argument), bitrate > 0 else { return nil }
+        value = bitrate
     }
 }
 

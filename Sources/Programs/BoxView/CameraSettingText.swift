@@ -65,6 +65,10 @@ enum CameraSettingText {
         Row("bitrate", "Bit rate", .video, encoded) { value in
             if case .integer(let bits) = value { Quantity.bitRate(Double(bits)) } else { plain(value) }
         },
+        Row("adapt", "Follows the uplink", .video, encoded) { $0 == .boolean(true) ? "where the box encodes" : "no" },
+        Row("min_bitrate", "Down to", .video, encoded) { value in
+            if case .integer(let bits) = value { Quantity.bitRate(Double(bits)) } else { plain(value) }
+        },
         Row("gop", "Key frames", .video, encoded) { "every \(plain($0)) s" },
         Row("pixel_format", "From the device", .video, [.device]),
         Row("encoder", "Encoder", .video, [.device]),

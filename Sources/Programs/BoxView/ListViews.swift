@@ -71,6 +71,9 @@ public enum StreamView {
                 ),
                 ("Connections", "\(statistics.connections), \(statistics.reconnects) attempts after the first"),
             ]
+            if let uplink = statistics.uplink {
+                facts += UplinkText.facts(uplink, changed: stream.uplinkChangedSecondsAgo, style: style)
+            }
         }
         if let next = stream.hint { facts.append(("Next", NextStep.text(next))) }
         return Card.lines(stream.camera, StatusView.state(of: stream), facts, style)

@@ -124,6 +124,12 @@ struct CameraCommand: AsyncParsableCommand {
     @Option(help: "Bits per second of the video of a camera or of the test pattern.")
     var bitrate = 2_000_000
 
+    @Flag(help: "Leave the bitrate as it is, whatever the way to the relay bears.")
+    var noAdapt = false
+
+    @Option(help: "Bits per second below which it does not fall; a tenth of --bitrate unless given.")
+    var minBitrate: Int?
+
     @Option(help: "Seconds between key frames of a camera or of the test pattern.")
     var gop = 1.0
 
@@ -419,7 +425,8 @@ struct CameraCommand: AsyncParsableCommand {
             policy: .init(dataAttributes: attribute, dissem: dissem),
             rotation: .init(seconds: rotateSeconds, everyKeyFrame: rotateEveryKeyframe), relayProfile: profile,
             frameLog: frameLog, duration: duration,
-            recording: record.map { .init(directory: URL(filePath: $0).path(percentEncoded: false)) })
+            recording: record.map { .init(directory: URL(filePath: $0).path(percentEncoded: false)) },
+            uplink: noAdapt || minBitrate != nil ? .init(adapt: !noAdapt, minBitrate: minBitrate) : nil)
     }
 
     /// Nil when the source is none of the network.

@@ -41,6 +41,9 @@ final class CameraPump: @unchecked Sendable {
     private let frameLog: FrameLog?
     private let needsCollection: Bool
     private let clock: StreamClock
+    /// Nil: the bitrate stays as it is.
+    private let follower: UplinkFollower?
+    private let congestionControl: String?
 
     private var sealer: StreamSealer
     private var publisher: SealedPublisher?
@@ -86,7 +89,8 @@ final class CameraPump: @unchecked Sendable {
 
     init(
         eventLoop: any EventLoop, channel: FrameChannel, runner: SourceRunner, sealer: StreamSealer,
-        needsCollection: Bool, clock: StreamClock, monitor: CameraMonitor, frameLog: FrameLog?
+        needsCollection: Bool, clock: StreamClock, monitor: CameraMonitor, frameLog: FrameLog?,
+        follower: UplinkFollower? = nil, congestionControl: String? = nil
     ) {
         self.eventLoop = eventLoop
         self.channel = channel
@@ -96,6 +100,10 @@ final class CameraPump: @unchecked Sendable {
         self.clock = clock
         self.monitor = monitor
         self.frameLog = frameLog
+        self.follower = follower
+        self.congestionControl = congestionControl
+        follower?.send = { [weak self] in self?.pump() }
+        follower?.audio = { [weak self] in self?.sealer.counters.audio.bytes ?? 0 }
     }
 
     // MARK: - From anywhere
@@ -114,7 +122,8 @@ final class CameraPump: @unchecked Sendable {
     ) async -> Outcome {
         await wait {
             self.redirect = redirect
-            self.publisher = SealedPublisher.connect(url: url, tls: tls, on: self.eventLoop, delegate: self)
+            self.publisher = SealedPublisher.connect(
+                url: url, tls: tls, congestionControl: self.congestionControl, on: self.eventLoop, delegate: self)
         }
     }
 
@@ -226,6 +235,7 @@ final class CameraPump: @unchecked Sendable {
         move = nil
         if isStreaming {
             isStreaming = false
+            follower?.end()
             if outcome.isOrderly, let publisher, sealer.finish() {
                 publisher.write(sealer.entry)
                 publisher.flush()
@@ -366,6 +376,7 @@ final class CameraPump: @unchecked Sendable {
             acknowledgedBytes = metrics.bytesAcknowledged
         }
         statistics.lastAcknowledged = lastAcknowledged
+        statistics.uplink = follower?.filled(queue.counters)
         return statistics
     }
 }
@@ -381,6 +392,7 @@ extension CameraPump: SealedPublisherDelegate {
         sealer.begin()
         monitor.published(at: NIODeadline.now().uptimeNanoseconds)
         if channel.open() { runner.source.requestKeyFrame() }
+        follower?.begin(publisher)
         startSource()
         pump()
     }

@@ -30,6 +30,8 @@ public final class CameraService: Service {
     private let isObserved: Bool
     private let pump: CameraPump
     private let frameLog: FrameLog?
+    /// Nil: what is asked of the source is asked by an operator alone.
+    private let bitrate: EncoderBitrate?
     private let supplySettings: CollectionSupply.Settings
     private let address: RelayAddress
     private let tls: RTMPClientTLS
@@ -105,9 +107,20 @@ public final class CameraService: Service {
         frameLog = try configuration.frameLog.map { path in try FrameLog(path: path) }
         runner = SourceRunner(source, into: channel, observer: observer)
         isObserved = observer != nil
+        let uplink = configuration.uplink ?? CameraConfiguration.Uplink()
+        bitrate =
+            uplink.adapt
+            ? configuration.encodedBitrate.flatMap { source.followingBitrate($0, camera: configuration.id) } : nil
         pump = CameraPump(
             eventLoop: eventLoop, channel: channel, runner: runner, sealer: sealer, needsCollection: clear == nil,
-            clock: clock, monitor: monitor, frameLog: frameLog)
+            clock: clock, monitor: monitor, frameLog: frameLog,
+            follower: bitrate.map {
+                UplinkFollower(
+                    eventLoop: eventLoop, channel: channel, encoder: $0, uplink: uplink,
+                    requestKeyFrame: { source.requestKeyFrame() })
+            },
+            // With the kernel's default a hundredth of packets that a radio loses costs most of the link.
+            congestionControl: uplink.adapt ? "bbr" : nil)
         supplySettings = supply ?? CollectionSupply.Settings(configuration)
     }
 
@@ -162,26 +175,13 @@ public final class CameraService: Service {
         pump.rotate()
     }
 
-    /// Changes the video while it is published.
+    /// Changes the video while it is published. Where its bitrate follows the uplink, the one that is named here is the most that it has.
     ///
     /// - Throws: WB-1004 for what is out of range, WB-8006 when this source cannot change so; nothing changes then.
     public func change(_ change: VideoChange) throws(CodedError) {
         guard !change.isEmpty else { return }
-        if let source = runner.source as? any LiveSource { return try source.change(change) }
-        var rest = change
-        rest.bitrate = nil
-        guard let pattern = runner.source as? TestPatternSource, rest.isEmpty, let bitrate = change.bitrate else {
-            throw CodedError(
-                .badRequest, "\(configuration.id) cannot change that while it publishes",
-                why: "its source has no encoder that could", hint: "Restart the camera with the new settings",
-                object: configuration.id)
-        }
-        guard (16_000...200_000_000).contains(bitrate) else {
-            throw CodedError(
-                .invalidValue, "\(bitrate) bits per second are not possible", hint: "Use 16000 to 200000000",
-                object: configuration.id)
-        }
-        pattern.setBitsPerSecond(bitrate)
+        if let bitrate { return try bitrate.change(change) }
+        try runner.source.ask(change, camera: configuration.id)
     }
 
     /// The next key frame as JPEG: what viewers see, with masks and text. For those who may look at this box itself; it

@@ -114,6 +114,12 @@ final class FrameChannel: Sendable {
         }
     }
 
+    /// What waits is too old to be worth sending.
+    /// - Returns: the source is to make a key frame.
+    func dropWaitingVideo() -> Bool {
+        state.withLock { $0.queue.dropWaitingVideo() == .requestKeyFrame }
+    }
+
     /// Takes nothing more and lets a waiting source go.
     func abandon() {
         let waits = state.withLock { state in

@@ -50,6 +50,8 @@ public struct FrameQueue: Sendable {
         public var audioTaken: UInt64 = 0
         /// Given up for congestion, or because a key frame had to come first.
         public var videoDropped: UInt64 = 0
+        /// Of `videoDropped`: given up by `dropWaitingVideo()`, and those that came from then to the next key frame.
+        public var videoOutdated: UInt64 = 0
         /// Given up at the hard bound.
         public var audioDropped: UInt64 = 0
         /// Given up because there was no relay.
@@ -89,6 +91,8 @@ public struct FrameQueue: Sendable {
     private var awaitingKeyFrame = true
     /// Decode time of the first frame refused since the last request, so that a lost request is repeated.
     private var requestedAt: MediaTime?
+    /// The key frame that is awaited is for those that were too old to be sent.
+    private var resumesAfterOutdated = false
 
     /// The formats that a stream which begins now must begin with, as far as they have left the queue.
     private var takenVideoFormat: VideoFormat?
@@ -177,6 +181,19 @@ public struct FrameQueue: Sendable {
         }
         supersedeUnusedFormats()
         awaitingKeyFrame = true
+        resumesAfterOutdated = false
+    }
+
+    /// What waits is too old to be worth sending: all video goes, and comes back with the next key frame. Audio and formats stay, in their
+    /// order.
+    public mutating func dropWaitingVideo() -> Action {
+        guard discipline == .live, waitingVideo > 0 else { return .none }
+        let before = counters.videoDropped
+        _ = dropVideo(upToNextKeyFrameBehind: .max)
+        counters.videoOutdated += counters.videoDropped - before
+        awaitingKeyFrame = true
+        resumesAfterOutdated = true
+        return request(at: newestVideoTime)
     }
 
     // MARK: - Coming in
@@ -192,9 +209,11 @@ public struct FrameQueue: Sendable {
         if awaitingKeyFrame {
             guard unit.isKeyFrame else {
                 counters.videoDropped += 1
+                if resumesAfterOutdated { counters.videoOutdated += 1 }
                 return repeatRequest(at: unit.decodeTime)
             }
             awaitingKeyFrame = false
+            resumesAfterOutdated = false
             requestedAt = nil
         }
         append(unit, event)
@@ -304,15 +323,20 @@ public struct FrameQueue: Sendable {
 
     // MARK: - Key frame requests
 
+    private static let maxSilence = MediaTime(milliseconds: 2000)
+
     private mutating func request(at time: MediaTime) -> Action {
         requestedAt = time
         counters.keyFrameRequests += 1
         return .requestKeyFrame
     }
 
-    /// Once per `limits.duration` of refused video: the encoder may have lost the first request.
+    /// Once per two seconds of refused video, or `limits.duration` where that is less: the encoder may have lost the first
+    /// request.
     private mutating func repeatRequest(at time: MediaTime) -> Action {
-        if let requestedAt, time >= requestedAt, time - requestedAt < limits.duration { return .none }
+        if let requestedAt, time >= requestedAt, time - requestedAt < min(limits.duration, Self.maxSilence) {
+            return .none
+        }
         return request(at: time)
     }
 

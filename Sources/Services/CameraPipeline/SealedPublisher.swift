@@ -25,20 +25,34 @@ final class SealedPublisher: @unchecked Sendable {
     }
 
     /// Begins at once and returns at once, on the event loop.
+    ///
+    /// - Parameter congestionControl: as `RTMPTransportConfiguration.congestionControl`.
     static func connect(
-        url: RTMPURL, tls: RTMPClientTLS, on eventLoop: any EventLoop, delegate: any SealedPublisherDelegate
+        url: RTMPURL, tls: RTMPClientTLS, congestionControl: String? = nil, on eventLoop: any EventLoop,
+        delegate: any SealedPublisherDelegate
     ) -> SealedPublisher {
         let publisher = SealedPublisher(delegate)
         var session = PublisherSession.Configuration()
         session.announcesReconnect = true
+        var transport = RTMPTransportConfiguration()
+        transport.congestionControl = congestionControl
         publisher.connection = RTMPPublisherConnection.connect(
-            url: url, tls: tls, session: session, on: eventLoop, delegate: publisher)
+            url: url, tls: tls, transport: transport, session: session, on: eventLoop, delegate: publisher)
         return publisher
     }
 
     var isWritable: Bool { connection?.isWritable ?? false }
 
     var metrics: RTMPTransportMetrics? { connection?.metrics }
+
+    /// Of the connection that is open, or was the last one.
+    var link: RTMPLinkFacts? { connection?.link }
+
+    /// - Parameter done: on the event loop, with the metrics of this moment; not called where the connection is not open.
+    func look(then done: @escaping @Sendable (RTMPTransportMetrics) -> Void) {
+        guard let connection else { return }
+        connection.look { done(connection.metrics) }
+    }
 
     /// CLOCK_MONOTONIC in nanoseconds: what was written up to then the relay has, as far as is known.
     var deliveredUntil: UInt64? { connection?.deliveredUntil }

@@ -24,6 +24,7 @@ public enum CameraMetrics {
         let silence = statistics.lastAcknowledged.map { status.instant > $0 ? status.instant - $0 : 0 }
         families.gauge(
             "publish_last_ack_age_seconds", "Since the relay last acknowledged.", silence.map { Double($0) / 1e9 })
+        if let uplink = statistics.uplink { families.add(uplink) }
         if let capture = statistics.capture { families.add(capture) }
         if let network = statistics.capture?.network { families.add(network) }
         return families.all
@@ -31,6 +32,26 @@ public enum CameraMetrics {
 }
 
 extension CameraFamilies {
+    /// Of the bitrate that follows the link to the relay.
+    fileprivate mutating func add(_ uplink: UplinkStatistics) {
+        gauge(
+            "uplink_target_bits_per_second", "What the link to the relay is thought to bear of video.",
+            Double(uplink.target))
+        gauge(
+            "uplink_limit_bits_per_second", "The camera's own bitrate, the most that the target can be.",
+            Double(uplink.most))
+        gauge(
+            "uplink_measured_bits_per_second", "What the relay's kernel acknowledged lately.",
+            Double(uplink.measured))
+        gauge(
+            "uplink_delay_seconds", "For how long a frame that is captured now will wait.",
+            Double(uplink.delayMilliseconds) / 1000)
+        counter(
+            "uplink_frames_dropped_total",
+            "Frames given up because they had waited too long for the link; among those of congestion.", uplink.drops)
+        counter("uplink_bitrate_changes_total", "Changes of the encoder's bitrate for the link.", uplink.changes)
+    }
+
     /// Of a camera and its encoder.
     fileprivate mutating func add(_ capture: CaptureStatistics) {
         flag("capture_up", "1 while the camera delivers, 0 while it is waited for.", capture.state == .streaming)

@@ -130,6 +130,35 @@ enum HealthMetrics {
                 "watchbox_key_iv_used_ratio", .gauge, help: "Part of the collection's counter that is used, 0 to 1.",
                 samples: each { $0.ivUsedRatio }),
         ]
-        return families.filter { !$0.samples.isEmpty }
+        let uplinks = uplinks { value in each { $0.statistics.uplink.map(value) } }
+        return (families + uplinks).filter { !$0.samples.isEmpty }
+    }
+
+    /// Of bitrates that follow their link to the relay.
+    private static func uplinks(
+        _ each: ((UplinkStatistics) -> Double) -> [MetricFamily.Sample]
+    ) -> [MetricFamily] {
+        [
+            MetricFamily(
+                "watchbox_uplink_target_bits_per_second", .gauge,
+                help: "What the link to the relay is thought to bear of video.", samples: each { Double($0.target) }),
+            MetricFamily(
+                "watchbox_uplink_limit_bits_per_second", .gauge,
+                help: "The camera's own bitrate, the most that the target can be.", samples: each { Double($0.most) }),
+            MetricFamily(
+                "watchbox_uplink_measured_bits_per_second", .gauge,
+                help: "What the relay's kernel acknowledged lately.", samples: each { Double($0.measured) }),
+            MetricFamily(
+                "watchbox_uplink_delay_seconds", .gauge,
+                help: "For how long a frame that is captured now will wait.",
+                samples: each { Double($0.delayMilliseconds) / 1000 }),
+            MetricFamily(
+                "watchbox_uplink_frames_dropped_total", .counter,
+                help: "Frames given up because they had waited too long for the link; among those of congestion.",
+                samples: each { Double($0.drops) }),
+            MetricFamily(
+                "watchbox_uplink_bitrate_changes_total", .counter,
+                help: "Changes of the encoder's bitrate for the link.", samples: each { Double($0.changes) }),
+        ]
     }
 }

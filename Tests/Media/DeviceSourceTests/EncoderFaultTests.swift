@@ -57,6 +57,19 @@ import VideoCapture
         #expect(stage.source.capture.interruptions == 0)
     }
 
+    @Test func `software is measured for all of the bitrate, whatever the uplink bears just then`() throws {
+        let encoders = FaultyEncoders()
+        let stage = try stage(encoders)
+        stage.start()
+        defer { stage.stop() }
+        try stage.publish(3)
+        try stage.source.change(VideoChange(bitrate: 100_000))
+        try stage.publish(3)
+        encoders.failNext()
+        try wait(for: "libx264", stage)
+        #expect(encoders.measurements > 0 && encoders.measuredRate > 100_000)
+    }
+
     @Test func `hardware that still fails is tried again after a longer while, without a frame lost for it`() throws {
         let encoders = FaultyEncoders()
         let stage = try stage(encoders)

@@ -11,6 +11,8 @@ final class FaultyEncoders: Sendable {
         var now = 1000.0
         var probes = 0
         var measurements = 0
+        /// Bits per second for which something was measured last.
+        var measuredRate = 0
         var probeWorks = true
         var failures = 0
         /// Frames per second of every software encoder, as a trial finds it.
@@ -21,6 +23,7 @@ final class FaultyEncoders: Sendable {
 
     var probes: Int { state.withLock { $0.probes } }
     var measurements: Int { state.withLock { $0.measurements } }
+    var measuredRate: Int { state.withLock { $0.measuredRate } }
 
     func pass(_ seconds: Double) { state.withLock { $0.now += seconds } }
     func failNext() { state.withLock { $0.failures += 1 } }
@@ -46,9 +49,10 @@ final class FaultyEncoders: Sendable {
                     encoder: encoder, works: state.probeWorks, reason: state.probeWorks ? "30 frames" : "no frame")
             }
         }
-        machine.measure = { _ throws(VideoCodecError) in
+        machine.measure = { configuration throws(VideoCodecError) in
             self.state.withLock { state in
                 state.measurements += 1
+                state.measuredRate = configuration.bitsPerSecond
                 return state.speed
             }
         }

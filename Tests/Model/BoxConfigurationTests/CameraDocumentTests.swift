@@ -72,6 +72,27 @@ struct CameraDocumentTests {
                 == .init(sensors: true, before: 0, after: 600, schedule: night))
     }
 
+    @Test func `whether the bitrate follows the uplink reaches the camera`() throws {
+        func uplink(_ settings: String) throws -> CameraConfiguration.Uplink? {
+            let box = Samples.settings(Samples.small + "\n[camera.side]\nsource = 'test:'\n\(settings)")
+            #expect(Samples.settings(box.toml()) == box)
+            let document = try box.cameraConfiguration("side", stateDirectory: "/s")
+            #expect(try CameraConfiguration.decode(JSONEncoder().encode(document)) == document)
+            return document.uplink
+        }
+        // A camera that says nothing of it has the document that it had.
+        #expect(try uplink("") == nil)
+        #expect(try uplink("adapt = true") == nil)
+        #expect(try uplink("adapt = false") == .init(adapt: false))
+        #expect(try uplink("min_bitrate = 250000") == .init(adapt: true, minBitrate: 250_000))
+        let low = Samples.small + "\n[camera.side]\nsource = 'test:'\nmin_bitrate = 15999"
+        #expect(Samples.read(low).issues.count == 1)
+        var settings = Samples.settings(Samples.small)
+        settings.cameras["front"]?.minBitrate = 5
+        let error = #expect(throws: CodedError.self) { try settings.cameraConfiguration("front", stateDirectory: "/s") }
+        #expect(error?.code == .invalidValue && error?.what.contains("`camera.front.min_bitrate`") == true)
+    }
+
     @Test(arguments: [(-1.0, 30.0), (61, 30), (10, 0.5), (10, 601), (.nan, 30), (10, .infinity)])
     func `times around events that cannot be are refused by the camera`(before: Double, after: Double) throws {
         var settings = Samples.settings(Samples.small)

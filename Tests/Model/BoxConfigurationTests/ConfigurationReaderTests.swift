@@ -205,7 +205,7 @@ struct ConfigurationReaderTests {
                 count += 1
             }
         }
-        #expect(count == 16)
+        #expect(count == 17)
     }
 
     @Test(arguments: [

@@ -86,6 +86,7 @@ struct SchemaTests {
                 "profile": .string("sub"), "rtsp_host": .string("cam"), "rtsp_port": .integer(554),
                 "identity_endpoint": .string("urn:uuid:1"), "identity_serial": .string("1"),
                 "identity_mac": .string("00:11:22:33:44:55"), "record_recovery_key": .string("k"),
+                "min_bitrate": .integer(300_000),
             ]),
             RelaySettings(url: "u", caFile: "c", publicKeyPin: "p", secret: "s"),
             KeyAccessSettings(url: "u", caFile: "c", publicKeyPin: "p", secret: "s"),

@@ -145,6 +145,7 @@ import Testing
                 $0.queue = .init(seconds: 0, bytes: 0)
                 $0.duration = -1
                 $0.frameLog = ""
+                $0.uplink = .init(minBitrate: 15_999)
                 $0.policy.dataAttributes = [""]
             })
         #expect(
@@ -153,8 +154,33 @@ import Testing
                 "source.testPattern.frameRate", "source.testPattern.bitrate", "source.testPattern.gopSeconds",
                 "relay.url", "kas.url", "rotation.seconds", "rotation.items", "queue.seconds", "queue.bytes",
                 "duration",
-                "frameLog", "policy.dataAttributes[0]",
+                "frameLog", "uplink.minBitrate", "policy.dataAttributes[0]",
             ])
+    }
+
+    @Test func `the bitrate follows the uplink unless it is said otherwise`() throws {
+        func uplink(_ json: String) throws -> CameraConfiguration.Uplink {
+            try JSONDecoder().decode(CameraConfiguration.Uplink.self, from: Data(json.utf8))
+        }
+        #expect(try uplink("{}") == .init(adapt: true, minBitrate: nil))
+        #expect(try uplink(#"{"adapt": false, "minBitrate": 300000}"#) == .init(adapt: false, minBitrate: 300_000))
+        #expect(CameraConfiguration.Uplink().least(of: 4_000_000) == 400_000)
+        #expect(CameraConfiguration.Uplink().least(of: 500_000) == 100_000)
+        #expect(CameraConfiguration.Uplink().least(of: 50_000) == 50_000)
+        #expect(CameraConfiguration.Uplink(minBitrate: 1_000_000).least(of: 400_000) == 400_000)
+    }
+
+    @Test func `it follows where frames are encoded on the box`() {
+        let device = CameraConfiguration.Device(path: "/dev/video0", bitrate: 700_000)
+        var passing = device
+        passing.pixelFormat = .h264
+        #expect(valid { $0.source = .device(device) }.encodedBitrate == 700_000)
+        #expect(valid { $0.source = .device(passing) }.encodedBitrate == nil)
+        #expect(valid { $0.source = .testPattern(.init(bitrate: 900_000)) }.encodedBitrate == 900_000)
+        #expect(valid { $0.source = .file(.init(path: "/x")) }.encodedBitrate == nil)
+        #expect(valid { $0.source = .network(.init(url: "rtsp://192.0.2.1/")) }.encodedBitrate == nil)
+        let images = CameraConfiguration.Network(url: "HTTP://192.0.2.1/stream", transcoding: .init(bitrate: 800_000))
+        #expect(valid { $0.source = .network(images) }.encodedBitrate == 800_000)
     }
 
     @Test func `a pin needs TLS, and a host a host's name`() {

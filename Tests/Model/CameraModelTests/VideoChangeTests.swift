@@ -62,7 +62,8 @@ import Testing
             { $0.id = "back" }, { $0.streamName = "x" }, { $0.relay.url = "rtmp://127.0.0.1/live/x" },
             { $0.kas.url = "https://kas.example.net/" }, { $0.policy.dissem = ["a"] }, { $0.rotation.seconds = 5 },
             { $0.queue.seconds = 5 }, { $0.repeatHeader = .keyframe }, { $0.relayProfile = .dropsMetadata },
-            { $0.frameLog = "/x" }, { $0.duration = 5 }, { $0.source = .testPattern(.init(bitrate: 1_000_000)) },
+            { $0.frameLog = "/x" }, { $0.duration = 5 }, { $0.uplink = .init(adapt: false) },
+            { $0.uplink = .init(minBitrate: 500_000) }, { $0.source = .testPattern(.init(bitrate: 1_000_000)) },
         ]
         for edit in edits {
             var new = camera(.device(.init(path: "/dev/video0", bitrate: 1_000_000)))

@@ -117,6 +117,51 @@ private func opened(
         #expect(queue.counters.audioDropped == 0)
     }
 
+    @Test func `video that is too old goes, all of it, and comes back with a key frame`() {
+        var queue = opened()
+        #expect(queue.dropWaitingVideo() == .none)
+        for event in [
+            .videoFormat(videoFormat), video(0, key: true), audio(1), video(40), .videoFormat(largerVideoFormat),
+            video(80, key: true), .audioFormat(audioFormat), audio(81), video(120),
+        ] as [MediaEvent] {
+            _ = queue.offer(event)
+        }
+        #expect(queue.next() == .videoFormat(videoFormat))
+        #expect(queue.next() == video(0, key: true))
+        #expect(queue.dropWaitingVideo() == .requestKeyFrame)
+        #expect(queue.units == 2 && queue.bytes == 40)
+        // Until that key frame nothing waits that could be dropped, and nothing more is asked for.
+        #expect(queue.dropWaitingVideo() == .none)
+        #expect(queue.offer(video(160)) == .none)
+        #expect(queue.offer(audio(161)) == .none)
+        #expect(queue.offer(video(200, key: true)) == .none)
+        #expect(queue.offer(video(240)) == .none)
+        #expect(
+            drained(&queue) == [
+                audio(1), .videoFormat(largerVideoFormat), .audioFormat(audioFormat), audio(81), audio(161),
+                video(200, key: true), video(240),
+            ])
+        #expect(queue.counters.videoDropped == 4 && queue.counters.videoOutdated == 4)
+        #expect(queue.counters.keyFrameRequests == 1 && queue.counters.audioDropped == 0)
+    }
+
+    @Test func `what goes for want of room is not what was too old`() {
+        var queue = opened()
+        _ = queue.offer(video(0, key: true))
+        #expect(queue.dropWaitingVideo() == .requestKeyFrame)
+        queue.close()
+        #expect(queue.open() == .requestKeyFrame)
+        #expect(queue.offer(video(40)) == .none)
+        #expect(queue.counters.videoDropped == 2 && queue.counters.videoOutdated == 1)
+    }
+
+    @Test func `a file that waits for the relay gives nothing up for its age`() {
+        var queue = opened(discipline: .backPressured)
+        _ = queue.offer(video(0, key: true))
+        #expect(queue.dropWaitingVideo() == .none)
+        #expect(drained(&queue) == [video(0, key: true)])
+    }
+
     @Test func `ten seconds of audio alone are kept`() {
         var queue = opened()
         for time in stride(from: Int64(0), to: 10_000, by: 20) { #expect(queue.offer(audio(time)) == .none) }
@@ -270,7 +315,13 @@ private func opened(
                     #expect(key || decoded == number - 1, "seed \(seed): frame \(number) after \(decoded ?? -1)")
                     decoded = number
                 }
-            case 14: if random.next() % 12 == 0 { queue.close() }
+            case 14:
+                if random.next() % 12 == 0 { queue.close() }
+                if random.next() % 12 == 0 {
+                    let audio = queue.counters.audioDropped
+                    _ = queue.dropWaitingVideo()
+                    #expect(queue.counters.audioDropped == audio && queue.waitingDuration == .zero)
+                }
             default:
                 if !queue.isOpen { decoded = nil }
                 _ = queue.open()
@@ -289,6 +340,7 @@ private func opened(
         }
         #expect(
             counters.videoOffered == counters.videoTaken + counters.videoDropped + counters.videoFlushed + video)
+        #expect(counters.videoOutdated <= counters.videoDropped && counters.videoOutdated > 0)
         #expect(
             counters.audioOffered == counters.audioTaken + counters.audioDropped + counters.audioFlushed + audio)
     }

@@ -7,6 +7,7 @@ import OpenAPI
 import Synchronization
 import Systemd
 import Testing
+import UplinkRate
 
 /// The API of one camera's process.
 struct CameraRouteTests {
@@ -28,11 +29,14 @@ struct CameraRouteTests {
         ).router
     }
 
-    private func camera(_ capture: CaptureStatistics? = nil) -> CameraUnitService.Camera {
+    private func camera(
+        _ capture: CaptureStatistics? = nil, uplink: UplinkStatistics? = nil
+    ) -> CameraUnitService.Camera {
         CameraUnitService.Camera(
             statistics: {
                 var statistics = CameraStatistics(camera: "front", stream: "front")
                 statistics.capture = capture
+                statistics.uplink = uplink
                 return statistics
             }, requestKeyFrame: {}, rotateKey: {})
     }
@@ -171,6 +175,27 @@ struct CameraRouteTests {
             return
         }
         #expect(!none.contains("watchbox_capture"))
+    }
+
+    @Test func `figures of a bitrate that follows the link are there for Prometheus, and else are not`() async throws {
+        let uplink = UplinkStatistics(
+            target: 850_000, least: 350_000, most: 3_500_000, measured: 940_000, delayMilliseconds: 40, drops: 21,
+            changes: 7, reason: .congestion, lastChange: 1)
+        guard case .text(let text, _) = await answer(camera(uplink: uplink), .get, "/metrics").body,
+            case .text(let none, _) = await answer(camera(), .get, "/metrics").body
+        else {
+            Issue.record("no text")
+            return
+        }
+        for line in [
+            #"watchbox_uplink_target_bits_per_second{camera="front"} 850000"#,
+            #"watchbox_uplink_limit_bits_per_second{camera="front"} 3500000"#,
+            #"watchbox_uplink_measured_bits_per_second{camera="front"} 940000"#,
+            #"watchbox_uplink_delay_seconds{camera="front"} 0.04"#,
+            #"watchbox_uplink_frames_dropped_total{camera="front"} 21"#,
+            #"watchbox_uplink_bitrate_changes_total{camera="front"} 7"#,
+        ] { #expect(text.contains(line + "\n"), "\(line)") }
+        #expect(!none.contains("watchbox_uplink"))
     }
 
     @Test func `a mark reaches the recorder, and one that cannot be does not`() async throws {

@@ -43,6 +43,17 @@ struct StreamStateTests {
         #expect(live.unit == "active")
     }
 
+    @Test func `how long ago the bitrate followed the link is by the camera's own clock`() {
+        var answer = process(.publishing)
+        #expect(document(unit("active"), answer).uplinkChangedSecondsAgo == nil)
+        answer.statistics.uplink = UplinkStatistics()
+        #expect(document(unit("active"), answer).uplinkChangedSecondsAgo == nil)
+        answer.statistics.uplink?.lastChange = 500_000_000
+        #expect(document(unit("active"), answer).uplinkChangedSecondsAgo == 1)
+        answer.statistics.uplink?.lastChange = .max
+        #expect(document(unit("active"), answer).uplinkChangedSecondsAgo == 0)
+    }
+
     @Test(arguments: [
         (CaptureStatistics.State.starting, StreamDocument.State.starting, ErrorCode?.none),
         (.waiting, .waiting, .deviceFaults), (.streaming, .live, nil), (.stopped, .live, nil),

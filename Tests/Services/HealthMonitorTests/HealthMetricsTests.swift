@@ -16,6 +16,9 @@ struct HealthMetricsTests {
                 "front",
                 status("front", frames: 100, acknowledgedSecondsAgo: 2) {
                     ($0.video.dropped, $0.video.late) = (7, 4)
+                    $0.uplink = UplinkStatistics(
+                        target: 850_000, most: 3_500_000, measured: 940_000, delayMilliseconds: 40, drops: 21,
+                        changes: 7)
                 }
             ), ("back", nil),
         ],
@@ -64,6 +67,12 @@ struct HealthMetricsTests {
             "watchbox_frames_dropped_total{camera=\"front\",reason=\"late\"} 4",
             "watchbox_publish_last_ack_timestamp_seconds{camera=\"front\"} 1779999998",
             "watchbox_key_iv_used_ratio{camera=\"front\"} 0.1",
+            "watchbox_uplink_target_bits_per_second{camera=\"front\"} 850000",
+            "watchbox_uplink_limit_bits_per_second{camera=\"front\"} 3500000",
+            "watchbox_uplink_measured_bits_per_second{camera=\"front\"} 940000",
+            "watchbox_uplink_delay_seconds{camera=\"front\"} 0.04",
+            "watchbox_uplink_frames_dropped_total{camera=\"front\"} 21",
+            "watchbox_uplink_bitrate_changes_total{camera=\"front\"} 7",
         ] { #expect(lines.contains(line), "\(line)") }
         // A camera that does not answer has no figures: the last ones would be a lie.
         #expect(!lines.contains { $0.hasPrefix("watchbox_frames") && $0.contains("back") })

@@ -2,6 +2,7 @@ internal import CameraModel
 internal import ControlAPI
 internal import ErrorCatalog
 internal import Settings
+internal import UplinkRate
 
 /// One document of the API with every field filled: the example in OpenAPI, and what tests hold the schema against.
 struct DocumentSample: Sendable {
@@ -139,6 +140,10 @@ struct DocumentSample: Sendable {
         recording.causes = [.motion, .tamper, .digitalInput, .mark]
         recording.recoveryKey = "sha256//YhKJKSzoTt2b5FP18fvpHo7fJYqQCjAa3HWY3tvRMwE="
         statistics.recording = recording
+        statistics.uplink = UplinkStatistics(
+            target: 850_000, least: 350_000, most: 3_500_000, measured: 940_000, delayMilliseconds: 40, drops: 21,
+            changes: 7, reason: .congestion, lastChange: 986_000_000_000, congestionControl: "bbr",
+            history: [.init(target: 3_500_000, measured: 3_450_000), .init(target: 850_000, measured: 940_000)])
         statistics.capture = capture
         return statistics
     }
@@ -180,7 +185,8 @@ struct DocumentSample: Sendable {
             camera: "front", stream: "front", state: .waiting, reason: "the relay does not answer",
             code: .relayUnreachable, hint: "Check the relay", relay: "main", framesPerSecond: 25,
             bitsPerSecond: 2_000_000.5,
-            acknowledgedSecondsAgo: 0.4, roundTripMilliseconds: 41.5, restarts: 1, unit: "active",
+            acknowledgedSecondsAgo: 0.4, roundTripMilliseconds: 41.5, uplinkChangedSecondsAgo: 12.5, restarts: 1,
+            unit: "active",
             statistics: statistics)
     }
 

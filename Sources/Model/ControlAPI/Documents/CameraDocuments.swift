@@ -193,6 +193,8 @@ public struct StreamDocument: Codable, Equatable, Sendable {
     /// Since the relay's kernel last acknowledged bytes of the stream (TCP).
     public var acknowledgedSecondsAgo: Double?
     public var roundTripMilliseconds: Double?
+    /// Since the bitrate last followed the link (`statistics.uplink`); nil: it never did.
+    public var uplinkChangedSecondsAgo: Double?
     /// Restarts of the unit by systemd.
     public var restarts: Int
     /// Of the unit: `active`, `failed` ….
@@ -202,8 +204,8 @@ public struct StreamDocument: Codable, Equatable, Sendable {
     public init(
         camera: String, stream: String, state: State, reason: String? = nil, code: ErrorCode? = nil,
         hint: String? = nil, relay: String? = nil, framesPerSecond: Double? = nil, bitsPerSecond: Double? = nil,
-        acknowledgedSecondsAgo: Double? = nil, roundTripMilliseconds: Double? = nil, restarts: Int = 0,
-        unit: String, statistics: CameraStatistics? = nil
+        acknowledgedSecondsAgo: Double? = nil, roundTripMilliseconds: Double? = nil,
+        uplinkChangedSecondsAgo: Double? = nil, restarts: Int = 0, unit: String, statistics: CameraStatistics? = nil
     ) {
         self.camera = camera
         self.stream = stream
@@ -216,6 +218,7 @@ public struct StreamDocument: Codable, Equatable, Sendable {
         self.bitsPerSecond = bitsPerSecond
         self.acknowledgedSecondsAgo = acknowledgedSecondsAgo
         self.roundTripMilliseconds = roundTripMilliseconds
+        self.uplinkChangedSecondsAgo = uplinkChangedSecondsAgo
         self.restarts = restarts
         self.unit = unit
         self.statistics = statistics

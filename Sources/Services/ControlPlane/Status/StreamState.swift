@@ -43,9 +43,11 @@ struct StreamState {
         document.framesPerSecond = process.framesPerSecond
         document.bitsPerSecond = process.bitsPerSecond
         document.roundTripMilliseconds = process.statistics.roundTripNanoseconds.map { Double($0) / 1e6 }
-        document.acknowledgedSecondsAgo = process.statistics.lastAcknowledged.map { acknowledged in
-            acknowledged < process.instant ? Double(process.instant - acknowledged) / 1e9 : 0
+        func secondsAgo(_ instant: UInt64) -> Double {
+            instant < process.instant ? Double(process.instant - instant) / 1e9 : 0
         }
+        document.acknowledgedSecondsAgo = process.statistics.lastAcknowledged.map(secondsAgo)
+        document.uplinkChangedSecondsAgo = process.statistics.uplink?.lastChange.map(secondsAgo)
         document.statistics = process.statistics
         return document
     }
