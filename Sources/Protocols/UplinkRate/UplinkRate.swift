@@ -59,7 +59,7 @@ public struct UplinkRate: Sendable {
     public var measured: Double { rate.value }
     /// Why the encoder was given its last bitrate.
     public private(set) var reason = Reason.start
-    /// What the encoder has, how often that changed, and when.
+    /// What the encoder has, and when that changed.
     public private(set) var pace: EncoderPace
 
     private var limits: Limits
@@ -72,7 +72,7 @@ public struct UplinkRate: Sendable {
     private var outstanding: UInt64 = 0
     private var age = OutstandingAge()
     private var way = WayLength()
-    /// Frames and bits of audio a second.
+    /// Eight times the frames, and bits of audio, a second.
     private var frames = DeliveryRate(over: loadWindow)
     private var audio = DeliveryRate(over: loadWindow)
     private var last: Double?
