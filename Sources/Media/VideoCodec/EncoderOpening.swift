@@ -64,12 +64,15 @@ struct EncoderOpening {
     }
 
     /// A constant rate, evened out over half a second.
+    ///
+    /// - Parameter evenedOver: seconds.
     static func setRate(
-        _ context: UnsafeMutablePointer<AVCodecContext>, _ configuration: VideoEncoderConfiguration
+        _ context: UnsafeMutablePointer<AVCodecContext>, _ configuration: VideoEncoderConfiguration,
+        evenedOver: Double = 0.5
     ) {
         context.pointee.bit_rate = numericCast(configuration.bitsPerSecond)
         context.pointee.rc_max_rate = numericCast(configuration.bitsPerSecond)
-        context.pointee.rc_buffer_size = Int32(clamping: configuration.bitsPerSecond / 2)
+        context.pointee.rc_buffer_size = Int32(clamping: Int(Double(configuration.bitsPerSecond) * evenedOver))
     }
 
     private static func setColors(

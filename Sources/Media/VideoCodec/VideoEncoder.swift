@@ -32,6 +32,8 @@ public final class VideoEncoder {
     private var traits: EncoderTraits
     private var output: EncoderOutput
     private var isReopeningNeeded = false
+    /// The rate fell, and the next frame is the first that knows.
+    private var spendsNothing = false
     private var spare: AlignedFrame?
     private var realigned: UInt64 = 0
     private var openings: UInt64 = 1
@@ -127,7 +129,10 @@ public final class VideoEncoder {
         self.configuration = new
         output.clock.interval = MediaTime(seconds: new.keyFrameInterval)
         if traits.followsRate, !isReopeningNeeded, let codecContext {
-            EncoderOpening.setRate(codecContext.context, new)
+            // What was saved at the old rate would be spent in the next half second: nearly twice a rate that is a sixth
+            // of it. A buffer that is small for one frame has no room for it.
+            spendsNothing = new.bitsPerSecond < old.bitsPerSecond
+            EncoderOpening.setRate(codecContext.context, new, evenedOver: spendsNothing ? 0.2 : 0.5)
         }
     }
 
@@ -151,6 +156,7 @@ public final class VideoEncoder {
         try follow(frame)
         encodeNanoseconds.last = 0
         let codecContext = try openedEncoder()
+        defer { if spendsNothing { evenOut() } }
         let avFrame = try aligned(frame)
         let tick = nextTick(presentationTime)
         let isKeyFrame = output.sending(
@@ -179,6 +185,12 @@ public final class VideoEncoder {
         }
         defer { undelivered = [] }
         return undelivered + events
+    }
+
+    /// After the first frame of a lower rate.
+    private func evenOut() {
+        spendsNothing = false
+        if let codecContext { EncoderOpening.setRate(codecContext.context, configuration) }
     }
 
     /// Ends the stream: what the encoder held back. Then it is closed; a further frame opens it again.

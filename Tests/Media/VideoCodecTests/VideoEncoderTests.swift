@@ -118,6 +118,33 @@ import VideoCodec
         #expect(encoder.configuration.bitsPerSecond == 500_000)
     }
 
+    @Test func `a lower rate holds from its first half second on`() throws {
+        var configuration = Pattern.configuration(bitsPerSecond: 1_200_000)
+        configuration.keyFrameInterval = 100
+        let encoder = try VideoEncoder(configuration)
+        var seed: UInt32 = 1
+        func bits(_ frames: Range<Int>) throws -> Int {
+            var bytes = 0
+            for number in frames {
+                let pixels = (0..<(320 * 180 * 3)).map { _ in
+                    seed = seed &* 1_664_525 &+ 1_013_904_223
+                    return UInt8(80 + (seed >> 24) % 60)
+                }
+                let frame = try Pictures.rgb(pixels, width: 320, height: 180)
+                let events = try encoder.encode(frame, at: MediaTime(milliseconds: Int64(number) * 40))
+                bytes += units(events).reduce(0) { $0 + $1.data.count }
+            }
+            return bytes * 8
+        }
+        #expect(try bits(0..<50) > 1_500_000)
+        try encoder.setBitsPerSecond(200_000)
+        // What was saved before would make it nearly twice as much.
+        let first = try bits(50..<63)
+        #expect(first < 140_000, "\(first) bits")
+        let then = try bits(63..<88)
+        #expect((120_000...250_000).contains(then), "\(then) bits")
+    }
+
     @Test(.enabled(if: Encoders.hasX265, Encoders.x265Reason))
     func `H.265 is encoded by the same type`() throws {
         var configuration = Pattern.configuration()
